@@ -1,0 +1,106 @@
+"""JSON text to a value.
+
+Stricter than the standard library where PostgreSQL is: no NaN, no infinity, no NUL character, no half of
+a surrogate pair. A file is refused with the place, instead of failing in the middle of a COPY.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, NamedTuple
+
+from annotation.exchange.reading import Unreadable
+
+BLANK = re.compile(r"[ \t\r\n]*")
+# A NUL, half of a surrogate pair, or an escaped backslash before a u, which could hide one.
+SUSPICIOUS = re.compile(
+    r"\\u0000|\\\\u"
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+)
+
+
+class BadCharacter(ValueError):
+    """A text that PostgreSQL cannot hold, and the field it stands in."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits[:20]} is too large a number")
+    return number
+
+
+def _refused(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON; write null or leave the field out")
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refused)
+
+
+class Decoded(NamedTuple):
+    value: Any
+    end: int
+
+
+def decode(text: str) -> Any:
+    """The one value that `text` is. Raises ValueError (JSONDecodeError where a place is known)."""
+    found = decode_at(text, after_blanks(text, 0))
+    end = after_blanks(text, found.end)
+    if end != len(text):
+        raise json.JSONDecodeError("something follows the end of the value", text, end)
+    return found.value
+
+
+def decode_at(text: str, start: int) -> Decoded:
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except RecursionError:
+        raise ValueError("is nested too deeply; replies to replies go to about a hundred levels") from None
+    if text.find("\\u", start, end) != -1 and SUSPICIOUS.search(text, start, end):
+        _refuse_bad_characters(value)
+    return Decoded(value, end)
+
+
+def after_blanks(text: str, start: int) -> int:
+    found = BLANK.match(text, start)
+    return found.end() if found else start
+
+
+def _refuse_bad_characters(value: Any) -> None:
+    waiting = [("", value)]
+    while waiting:
+        field, one = waiting.pop()
+        if isinstance(one, str):
+            _check_text(field, one)
+        elif isinstance(one, dict):
+            for key, inner in one.items():
+                _check_text(field, key)
+                waiting.append((f"{field}.{key}" if field else key, inner))
+        elif isinstance(one, list):
+            waiting += [(f"{field}[{index}]", inner) for index, inner in enumerate(one)]
+
+
+def _check_text(field: str, text: str) -> None:
+    if "\x00" in text:
+        raise BadCharacter(field, "holds a NUL character (\\u0000), which cannot be stored; remove it")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        message = "holds half of a surrogate pair (\\ud800 to \\udfff); write the whole character"
+        raise BadCharacter(field, message) from None
+
+
+def fault(error: ValueError, *, line: int = 1, prefix: str = "") -> Unreadable:
+    """A decoder's complaint with line, and column or field; `line` is where its text began."""
+    if isinstance(error, json.JSONDecodeError):
+        return Unreadable(line + error.lineno - 1, "", f"not valid JSON at column {error.colno}: {error.msg}")
+    if isinstance(error, BadCharacter):
+        return Unreadable(line, f"{prefix}{error.field}", str(error))
+    return Unreadable(line, "", "a number has too many digits" if "digits" in str(error) else str(error))

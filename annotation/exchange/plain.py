@@ -1,0 +1,119 @@
+"""Comments with a schema of our own: one JSON object each, or a table with one row a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from annotation.exchange.chunks import Item, Pseudonyms
+from annotation.models import Annotation, AttributeLabel, Suggestion
+from simulation.domain.attributes import CATALOGUE
+
+COLUMNS = (
+    "comment_id",
+    "thread_id",
+    "parent_id",
+    "username",
+    "text",
+    "reviewer",
+    "attribute",
+    "state",
+    "outcome",
+    "value",
+    "hardness",
+    "certainty",
+    "suggestion_1",
+    "suggestion_2",
+    "suggestion_3",
+    "suggestion_hardness_word",
+    "suggestion_certainty",
+    "submitted_at",
+    "over_quota",
+)
+DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def plain_row(item: Item, names: Pseudonyms) -> dict[str, Any]:
+    """One comment as an object whose fields are always the same."""
+    comment, profile = item.comment, item.comment.profile
+    return {
+        "id": comment.external_id,
+        "thread_id": comment.thread.external_id,
+        "parent_id": item.parent_id,
+        "author": comment.author,
+        "username": comment.username,
+        "text": comment.text,
+        "depth": comment.depth,
+        "state": comment.state,
+        "profile": profile and _in_order(profile.facts) | {"style": profile.style},
+        "suggestions": [_suggestion(one) for one in item.suggestions],
+        "annotations": [_annotation(one, names) for one in item.annotations],
+    }
+
+
+def _in_order(facts: dict[str, Any]) -> dict[str, Any]:
+    return {key: facts[key] for key in CATALOGUE if key in facts}
+
+
+def _suggestion(one: Suggestion) -> dict[str, Any]:
+    return {
+        "tagger": one.tagger,
+        "attribute": one.attribute,
+        "guesses": one.guesses,
+        "hardness_word": one.hardness_word,
+        "hardness": one.hardness,
+        "certainty": one.certainty,
+        "model_eval": one.model_eval,
+    }
+
+
+def _annotation(one: Annotation, names: Pseudonyms) -> dict[str, Any]:
+    return {
+        "reviewer": names.reviewer(one),
+        "submitted_at": one.submitted_at.isoformat(),
+        "active_ms": one.active_ms,
+        "over_quota": one.over_quota,
+        "labels": {
+            label.attribute: {
+                "state": label.state,
+                "outcome": label.outcome,
+                "value": label.value,
+                "hardness": label.hardness,
+                "certainty": label.certainty,
+            }
+            for label in one.labels.all()
+        },
+    }
+
+
+def table_rows(item: Item, names: Pseudonyms) -> Iterator[list[Any]]:
+    """The rows of one comment: one for each label of each annotation, or one without any label."""
+    comment = item.comment
+    start = [comment.external_id, comment.thread.external_id, item.parent_id, comment.username, comment.text]
+    empty = True
+    for annotation in item.annotations:
+        end = [annotation.submitted_at.isoformat(), int(annotation.over_quota)]
+        for label in annotation.labels.all():
+            empty = False
+            yield guarded([*start, names.reviewer(annotation), *_cells(label), *_guessed(label, item), *end])
+    if empty:
+        yield guarded([*start, *[None] * (len(COLUMNS) - len(start))])
+
+
+def _cells(label: AttributeLabel) -> list[Any]:
+    return [label.attribute, label.state, label.outcome, label.value, label.hardness, label.certainty]
+
+
+def _guessed(label: AttributeLabel, item: Item) -> list[Any]:
+    """What a tagger had suggested: the suggestion that the person saw, else the first for the attribute."""
+    others = (one for one in item.suggestions if one.attribute == label.attribute)
+    suggestion = label.suggestion or next(others, None)
+    if suggestion is None:
+        return [None] * 5
+    words = [*suggestion.words[:3], None, None, None][:3]
+    return [*words, suggestion.hardness_word, suggestion.certainty]
+
+
+def guarded(cells: list[Any]) -> list[Any]:
+    """Keeps a spreadsheet from running a cell: a text that begins like a formula gets an apostrophe."""
+    return [f"'{cell}" if isinstance(cell, str) and cell.startswith(DANGEROUS) else cell for cell in cells]

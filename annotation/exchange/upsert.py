@@ -1,0 +1,124 @@
+"""Records to rows: what every kind has in common, and threads.
+
+A row is new, changed or the same. The same is never written, so that a second import of a file changes
+nothing, not even a row's place on the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import Any, TypeVar
+
+from django.db import connection
+from django.db.models import Model
+
+from annotation.exchange.copying import copy_in, reserve_ids
+from annotation.exchange.problems import Problems
+from annotation.exchange.records import ThreadRecord
+from annotation.exchange.reports import Tally, tallies
+from simulation.models import Corpus, Thread
+
+BATCH = 2000
+UPDATED_AT_ONCE = 500
+LOCK_OF_IMPORTS = 0x5350  # the first half of the advisory lock's key; the second is the corpus
+NEW_THREAD = ("id", "corpus_id", "external_id", "source", "target_phrase")
+Item = TypeVar("Item")
+
+
+@dataclass
+class Job:
+    """One file on its way into one corpus, within one transaction."""
+
+    corpus: Corpus
+    problems: Problems
+    now: datetime
+    tallies: dict[str, Tally] = field(default_factory=tallies)
+    written: set[type[Model]] = field(default_factory=set)
+
+    def insert(
+        self, model: type[Model], names: Sequence[str], rows: list[tuple[Any, ...]], kind: str = ""
+    ) -> None:
+        """Writes new rows, and counts them as `kind`."""
+        if rows:
+            copy_in(model, names, rows)
+            self.written.add(model)
+            if kind:
+                self.tallies[kind].new += len(rows)
+
+    def update(self, rows: Sequence[Model], names: Iterable[str], kind: str) -> None:
+        if rows:
+            model = type(rows[0])
+            model._default_manager.bulk_update(rows, [*names], batch_size=UPDATED_AT_ONCE)
+            self.written.add(model)
+            self.tallies[kind].changed += len(rows)
+
+
+def lock(corpus: Corpus) -> None:
+    """Until the end of the transaction no other import works on this corpus."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_OF_IMPORTS, corpus.pk])
+
+
+def batches(items: Iterable[Item], size: int = BATCH) -> Iterator[list[Item]]:
+    waiting = iter(items)
+    while batch := list(islice(waiting, size)):
+        yield batch
+
+
+def adopt(row: Model, wanted: dict[str, Any]) -> bool:
+    """Sets the fields that differ; whether any did."""
+    differs = False
+    for name, value in wanted.items():
+        if getattr(row, name) != value:
+            setattr(row, name, value)
+            differs = True
+    return differs
+
+
+def store_threads(records: Iterable[ThreadRecord], job: Job) -> dict[str, int]:
+    """External id -> key of every thread."""
+    keys: dict[str, int] = {}
+    for batch in batches(records):
+        names = [record.external_id for record in batch]
+        stored = {
+            thread.external_id: thread
+            for thread in Thread.objects.filter(corpus_id=job.corpus.pk, external_id__in=names)
+        }
+        changed = []
+        for record in batch:
+            thread = stored.get(record.external_id)
+            if thread is None:
+                continue
+            if thread.source != record.source:
+                _report_other_source(thread, record, job.problems)
+            elif record.target_phrase is not None and adopt(thread, {"target_phrase": record.target_phrase}):
+                changed.append(thread)
+            else:
+                job.tallies["threads"].same += 1
+        job.update(changed, ["target_phrase"], "threads")
+        keys |= {name: thread.pk for name, thread in stored.items()}
+        keys |= _insert_threads([record for record in batch if record.external_id not in stored], job)
+    return keys
+
+
+def _insert_threads(records: list[ThreadRecord], job: Job) -> dict[str, int]:
+    rows = [
+        (key, job.corpus.pk, record.external_id, record.source, record.target_phrase or "")
+        for key, record in zip(reserve_ids(Thread, len(records)), records, strict=True)
+    ]
+    job.insert(Thread, NEW_THREAD, rows, "threads")
+    return {record.external_id: row[0] for row, record in zip(rows, records, strict=True)}
+
+
+def _report_other_source(thread: Thread, record: ThreadRecord, problems: Problems) -> None:
+    names = {"tree": "a tree", "flat": "rows", "simulated": "a simulation"}
+    problems.invalid["threads"] += 1
+    problems.add(
+        None,
+        "" if record.source == "tree" else "thread_id",
+        f"thread “{record.external_id}” is in this corpus as {names[thread.source]}; {names[record.source]}"
+        " would double its comments, because their ids differ. Import the file into a corpus of its own",
+    )

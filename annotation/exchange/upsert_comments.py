@@ -1,0 +1,134 @@
+"""Comments to rows, with what hangs on them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.db import connection
+from django.db.models import Max
+
+from annotation.exchange.copying import reserve_ids
+from annotation.exchange.outline import Stored
+from annotation.exchange.records import CommentRecord
+from annotation.exchange.upsert import Job, adopt, batches
+from annotation.exchange.upsert_labels import store_annotations
+from annotation.exchange.upsert_profiles import Authors
+from annotation.exchange.upsert_suggestions import Received, store_suggestions
+from simulation.models import Comment
+
+CONTENT = ("thread_id", "parent_id", "profile_id", "author", "username", "text", "depth", "position", "extra")
+NEW = ("id", "corpus_id", "external_id", "sequence", *CONTENT)
+UPDATED = ("parent", "profile", "author", "username", "text", "original_text", "depth", "position", "extra")
+ABOVE = """
+WITH RECURSIVE above AS (
+    SELECT id, external_id, thread_id, parent_id, extra FROM simulation_comment
+    WHERE corpus_id = %s AND external_id = ANY(%s)
+  UNION
+    SELECT c.id, c.external_id, c.thread_id, c.parent_id, c.extra
+    FROM simulation_comment c JOIN above ON c.id = above.parent_id
+)
+SELECT above.id, above.external_id, t.external_id, p.external_id, above.extra -> 'children'
+FROM above
+    JOIN simulation_thread t ON t.id = above.thread_id
+    LEFT JOIN simulation_comment p ON p.id = above.parent_id
+"""
+
+
+class CommentStore:
+    """Writes the comments of one file, batch by batch. Every id of the file is registered first."""
+
+    def __init__(
+        self,
+        job: Job,
+        authors: Authors,
+        threads: dict[str, int],
+        next_position: Callable[[CommentRecord], int],
+    ) -> None:
+        self._job = job
+        self._authors = authors
+        self._threads = threads
+        self._next_position = next_position
+        self._keys: dict[str, int] = {}
+        self._stored: set[int] = set()
+        last = Comment.objects.filter(corpus_id=job.corpus.pk).aggregate(last=Max("sequence"))["last"]
+        self._sequence = 0 if last is None else last + 1
+
+    def register(self, external_ids: Iterable[str]) -> None:
+        """Finds or reserves the keys, so that a reply can be written before its parent."""
+        mine = Comment.objects.filter(corpus_id=self._job.corpus.pk)
+        for batch in batches(external_ids):
+            known = dict(mine.filter(external_id__in=batch).values_list("external_id", "pk"))
+            new = [one for one in batch if one not in known] if known else batch
+            self._stored.update(known.values())
+            self._keys |= known
+            self._keys.update(zip(new, reserve_ids(Comment, len(new)), strict=True))
+
+    def stored_above(self, external_ids: set[str]) -> list[Stored]:
+        """Comments of the corpus with these ids, and all above them; their keys are registered."""
+        found = []
+        for batch in batches(sorted(external_ids)):
+            with connection.cursor() as cursor:
+                cursor.execute(ABOVE, [self._job.corpus.pk, batch])
+                for key, external_id, thread, parent, children in cursor.fetchall():
+                    self._keys[external_id] = key
+                    listed = json.loads(children) if children else None
+                    found.append(
+                        Stored(external_id, thread, parent, listed if isinstance(listed, list) else [])
+                    )
+        return found
+
+    def store(self, batch: list[CommentRecord]) -> None:
+        """Writes one batch. After a problem of the file nothing is written any more, only checked."""
+        keys = [self._keys[record.external_id] for record in batch]
+        stored = Comment.objects.in_bulk([key for key in keys if key in self._stored]) if self._stored else {}
+        profiles = self._authors.link(batch, self._job)
+        new, changed, received = [], [], []
+        for key, record, profile in zip(keys, batch, profiles, strict=True):
+            comment = stored.get(key)
+            if comment is None:
+                new.append(self._row(key, record, profile))
+            elif self._differs(comment, record, profile):
+                changed.append(comment)
+            else:
+                self._job.tallies["comments"].same += 1
+            received.append(Received(key, comment is None, record))
+        if not self._job.problems.total:
+            self._job.insert(Comment, NEW, new, "comments")
+            self._job.update(changed, UPDATED, "comments")
+            store_suggestions(received, self._job)
+            store_annotations(received, self._job)
+
+    def _content(self, record: CommentRecord, profile: int | None) -> tuple[Any, ...]:
+        """The values of CONTENT."""
+        return (
+            self._threads[record.thread],
+            None if record.parent is None else self._keys[record.parent],
+            profile,
+            record.author,
+            record.username,
+            record.text,
+            record.depth,
+            record.position,
+            record.extra,
+        )
+
+    def _row(self, key: int, record: CommentRecord, profile: int | None) -> tuple[Any, ...]:
+        if record.position is None:
+            record.position = self._next_position(record)
+        sequence, self._sequence = self._sequence, self._sequence + 1
+        return (key, self._job.corpus.pk, record.external_id, sequence, *self._content(record, profile))
+
+    def _differs(self, comment: Comment, record: CommentRecord, profile: int | None) -> bool:
+        """Brings a stored comment to what the file says; whether that changed it."""
+        wanted = dict(zip(CONTENT, self._content(record, profile), strict=True))
+        if wanted.pop("thread_id") != comment.thread_id:
+            message = f"“{record.external_id}” is in another thread of this corpus; correct id or thread_id"
+            record.place.problem("id", message)
+            self._job.problems.invalid["comments"] += 1
+        if record.position is None:  # the file does not fix it: where the comment is, it stays
+            del wanted["position"]
+        if comment.original_text:  # edited here: the edit stays, what it was made from follows the source
+            wanted["original_text"] = wanted.pop("text")
+        return adopt(comment, wanted)

@@ -1,0 +1,122 @@
+"""One person's verified view of one comment, attribute by attribute, and every change of it."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.domain.labels import Outcome, State
+from annotation.models.queue import Item
+from annotation.models.suggestions import Suggestion
+from simulation.models import Comment, PublicIdField, User
+
+
+class Annotation(models.Model):
+    """Exactly one of `person` (someone here) and `reviewer` (a key of an import) says who.
+
+    `active_ms` counts the time in which the page was visible and the person not idle; `extra` keeps what
+    an import carried beyond the model, as the float `timestamp` and `time`.
+    """
+
+    public_id = PublicIdField()
+    comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="annotations")
+    item = models.ForeignKey(
+        Item, on_delete=models.SET_NULL, null=True, blank=True, related_name="annotations"
+    )
+    person = models.ForeignKey(
+        User, on_delete=models.PROTECT, null=True, blank=True, related_name="annotations"
+    )
+    reviewer = models.CharField(max_length=100, blank=True)
+    version = models.PositiveIntegerField(default=1)
+    over_quota = models.BooleanField(default=False)
+    """More answers than the queue wanted: kept, and left out of the default metrics."""
+    submitted_at = models.DateTimeField()
+    active_ms = models.PositiveBigIntegerField(default=0)
+    extra = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "person"], name="annotation_once"),
+            models.UniqueConstraint(
+                fields=["comment", "reviewer"], name="annotation_import_once", condition=~Q(reviewer="")
+            ),
+            models.CheckConstraint(
+                condition=Q(person__isnull=False, reviewer="") | (Q(person__isnull=True) & ~Q(reviewer="")),
+                name="annotation_by_someone",
+            ),
+        ]
+        indexes = [models.Index(fields=["person", "-submitted_at"], name="annotation_of_person")]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+def _in_scale(field: str) -> Q:
+    return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__range": (1, 5)})
+
+
+class AttributeLabel(models.Model):
+    """Scales are NULL where the published files say 0: not asked, or not given."""
+
+    annotation = models.ForeignKey(Annotation, on_delete=models.CASCADE, related_name="labels")
+    attribute = models.CharField(max_length=40)
+    state = models.CharField(max_length=10, choices=[(state.value, state.value) for state in State])
+    value = models.CharField(max_length=1000, blank=True)
+    hardness = models.PositiveSmallIntegerField(null=True, blank=True)
+    certainty = models.PositiveSmallIntegerField(null=True, blank=True)
+    outcome = models.CharField(max_length=10, choices=[(outcome.value, outcome.value) for outcome in Outcome])
+    suggestion = models.ForeignKey(
+        Suggestion, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["annotation", "attribute"], name="label_once"),
+            models.CheckConstraint(condition=_in_scale("hardness"), name="label_hardness_1_5"),
+            models.CheckConstraint(condition=_in_scale("certainty"), name="label_certainty_1_5"),
+            models.CheckConstraint(
+                condition=~Q(state="value") | (~Q(value="") & Q(hardness__isnull=False)),
+                name="label_value_has_hardness",
+            ),
+        ]
+        indexes = [models.Index(fields=["attribute", "state"], name="label_by_attribute")]
+
+    def __str__(self) -> str:
+        return f"{self.attribute}: {self.state} {self.value}"
+
+
+class Submission(models.Model):
+    """One press of Submit. The id comes with the page: the same press sent twice is stored once."""
+
+    id = models.UUIDField(primary_key=True)
+    annotation = models.ForeignKey(Annotation, on_delete=models.CASCADE, related_name="submissions")
+    person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class AnnotationEvent(models.Model):
+    """One change of one label. Append-only: the database refuses updates and deletions.
+
+    `old` is null for the first label of an attribute. The current labels can be rebuilt from the events.
+    """
+
+    SOURCES = [("human", "human"), ("import", "import"), ("bulk", "bulk")]
+
+    annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="events")
+    person = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    attribute = models.CharField(max_length=40)
+    old = models.JSONField(null=True)
+    new = models.JSONField()
+    source = models.CharField(max_length=10, choices=SOURCES, default="human")
+    active_ms = models.PositiveBigIntegerField(default=0)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["annotation", "id"], name="event_in_order")]
+
+    def __str__(self) -> str:
+        return f"{self.attribute} of annotation {self.annotation_id}"

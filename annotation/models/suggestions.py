@@ -1,0 +1,48 @@
+"""What a tagging model says can be inferred from a comment. Kept for ever, never overwritten by people."""
+
+from django.db import models
+
+from simulation.models import Comment
+
+
+class Suggestion(models.Model):
+    """Up to three guesses of one tagger for one attribute of one comment.
+
+    `hardness` is the number of the tagger's word (direct 1, indirect 2, complicated 4; NULL for another
+    word). `model_eval` is how the guesses compared with the profile when they were made: that is truth,
+    and never goes to a labeler's browser.
+    """
+
+    comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="suggestions")
+    tagger = models.CharField(max_length=100, default="imported")
+    attribute = models.CharField(max_length=40)
+    position = models.PositiveSmallIntegerField(default=0)
+    guesses = models.JSONField(default=list)
+    hardness_word = models.CharField(max_length=40)
+    hardness = models.PositiveSmallIntegerField(null=True)
+    certainty = models.PositiveSmallIntegerField(null=True)
+    model_eval = models.JSONField(null=True)
+    extra = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["comment", "tagger", "attribute"], name="suggestion_once"),
+            models.CheckConstraint(
+                condition=models.Q(hardness__isnull=True) | models.Q(hardness__range=(1, 5)),
+                name="suggestion_hardness_1_5",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(certainty__isnull=True) | models.Q(certainty__range=(1, 5)),
+                name="suggestion_certainty_1_5",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.attribute} of {self.comment_id} by {self.tagger}"
+
+    @property
+    def words(self) -> list[str]:
+        """The guesses as text, best first."""
+        return [str(guess) for guess in self.guesses]

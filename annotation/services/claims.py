@@ -1,0 +1,71 @@
+"""Handing out work: claim a slot by SKIP LOCKED, hold it by a lease, give it back."""
+
+import uuid
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from annotation.models import Queue, Slot
+from simulation.models import User
+
+LEASE = timedelta(minutes=30)
+
+
+@transaction.atomic
+def claim_next(*, by: User, queue: Queue, now: datetime) -> Slot | None:
+    """The slot that `by` works on now: the one already held, else the next free one; None when there is none.
+
+    A reload therefore returns the same item. Two people never get one slot: the row is locked, and rows
+    locked by others are passed over. A paused or closed queue hands out nothing new.
+    """
+    held = _own_lease(by, queue)
+    if held:
+        held.leased_until = now + LEASE
+        held.save(update_fields=["leased_until", "changed_at"])
+        return held
+    if queue.state != "open":
+        return None
+    release_expired(queue=queue, now=now)
+    mine = Slot.objects.filter(item=OuterRef("item"), person=by)
+    slot = (
+        Slot.objects.select_for_update(skip_locked=True)
+        .filter(queue=queue, state=Slot.OPEN)
+        .filter(~Exists(mine))
+        .order_by("position", "number")
+        .first()
+    )
+    return lease(slot, by=by, now=now) if slot else None
+
+
+def _own_lease(person: User, queue: Queue) -> Slot | None:
+    return Slot.objects.select_for_update().filter(queue=queue, person=person, state=Slot.LEASED).first()
+
+
+def lease(slot: Slot, *, by: User, now: datetime) -> Slot:
+    """Gives a locked open slot to `by`."""
+    slot.state, slot.person = Slot.LEASED, by
+    slot.leased_until, slot.lease_token = now + LEASE, uuid.uuid4()
+    slot.save(update_fields=["state", "person", "leased_until", "lease_token", "changed_at"])
+    return slot
+
+
+def release_expired(*, queue: Queue, now: datetime) -> int:
+    """Frees the slots whose lease ended; only leased ones can expire, finished work never does."""
+    ended = Slot.objects.select_for_update(skip_locked=True).filter(
+        queue=queue, state=Slot.LEASED, leased_until__lt=now
+    )
+    return Slot.objects.filter(pk__in=list(ended.values_list("pk", flat=True))).update(
+        state=Slot.OPEN, person=None, leased_until=None, lease_token=None, changed_at=now
+    )
+
+
+@transaction.atomic
+def skip(*, by: User, queue: Queue, now: datetime) -> bool:
+    """Marks the slot that `by` holds as skipped by them; it does not come back to them."""
+    slot = _own_lease(by, queue)
+    if not slot:
+        return False
+    slot.state, slot.leased_until, slot.lease_token = Slot.SKIPPED, None, None
+    slot.save(update_fields=["state", "leased_until", "lease_token", "changed_at"])
+    return True

@@ -1,0 +1,18 @@
+"""Doors for the worker: ids in, one service or exchange call, done."""
+
+from celery import shared_task
+
+from annotation.exchange import uploads
+
+
+@shared_task
+def run_import(import_id: int) -> None:
+    """Imports an uploaded file. Delivered twice, the second finds it taken and does nothing."""
+    uploads.run(import_id=import_id)
+
+
+@shared_task
+def sweep_imports() -> None:
+    """Takes up imports that a dead worker or a lost message left behind."""
+    for import_id in uploads.stale():
+        run_import.delay(import_id)

@@ -1,0 +1,121 @@
+"""Reading a corpus: its overview, threads as trees, comments with what was said about them."""
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from annotation.models import Annotation
+from annotation.selectors import labels as said
+from annotation.selectors import queue as work
+from simulation.domain.attributes import TARGETS
+from simulation.domain.roles import Right
+from simulation.models import Comment, Corpus, Thread
+from simulation.selectors import threads
+from simulation.selectors.access import PersonRequest, needs
+
+PAGE = 50
+THREADS = 100
+
+
+def corpus_for(request: PersonRequest, public_id: str, right: Right = Right.BROWSE) -> Corpus:
+    return get_object_or_404(Corpus.objects.with_right(request.user, right), public_id=public_id)
+
+
+def may(request: PersonRequest, corpus: Corpus, right: Right) -> bool:
+    """Whether the person has `right` in this very corpus, not just somewhere."""
+    return Corpus.objects.with_right(request.user, right).filter(pk=corpus.pk).exists()
+
+
+@needs(Right.BROWSE)
+@require_safe
+def corpus(request: PersonRequest, corpus_id: str) -> HttpResponse:
+    found = corpus_for(request, corpus_id)
+    marker = found.threads.filter(public_id=request.GET.get("after", "")).first()
+    page = list(threads.in_corpus(found, after=marker.pk if marker else 0)[: THREADS + 1])
+    shown = page[:THREADS]
+    context = {
+        "section": "corpora",
+        "corpus": found,
+        "counts": said.counts(found),
+        "queues": said.queues(found),
+        "threads": shown,
+        "more": shown[-1].public_id if len(page) > THREADS else "",
+        "openings": threads.openings(shown),
+        "sees_labels": may(request, found, Right.SEE_LABELS),
+        "sees_profiles": may(request, found, Right.SEE_PROFILES),
+        "may_import": may(request, found, Right.IMPORT),
+        "may_export": may(request, found, Right.EXPORT),
+        "may_manage": may(request, found, Right.MANAGE_QUEUES),
+    }
+    return render(request, "corpora/corpus.html", context)
+
+
+@needs(Right.BROWSE)
+@require_safe
+def thread(request: PersonRequest, thread_id: str) -> HttpResponse:
+    found = get_object_or_404(
+        Thread.objects.visible_to(request.user).select_related("corpus"), public_id=thread_id
+    )
+    forest = threads.forest(found)
+    sees_labels = may(request, found.corpus, Right.SEE_LABELS)
+    context = {
+        "section": "corpora",
+        "thread": found,
+        "corpus": found.corpus,
+        "forest": forest,
+        "size": sum(1 for root in forest for _ in root.walk()),
+        "sees_labels": sees_labels,
+        "tags": said.tags_in_thread(found) if sees_labels else {},
+    }
+    return render(request, "corpora/thread.html", context)
+
+
+@needs(Right.BROWSE)
+@require_safe
+def comments(request: PersonRequest, corpus_id: str) -> HttpResponse:
+    """Comments in the corpus' order; the place behind which a page begins is in the address."""
+    found = corpus_for(request, corpus_id)
+    text = request.GET.get("q", "").strip()[:200]
+    after = request.GET.get("after", "")
+    page = threads.page_of_comments(found, after=int(after) if after.isdecimal() else 0, text=text, size=PAGE)
+    sees_labels = may(request, found, Right.SEE_LABELS)
+    shown = page[:PAGE]
+    context = {
+        "section": "corpora",
+        "corpus": found,
+        "comments": shown,
+        "text": text,
+        "after": after,
+        "more": shown[-1].sequence if len(page) > PAGE else None,
+        "sees_labels": sees_labels,
+        "tags": said.tags_of(shown) if sees_labels else {},
+    }
+    return render(request, "corpora/comments.html", context)
+
+
+@needs(Right.BROWSE)
+@require_safe
+def comment(request: PersonRequest, comment_id: str) -> HttpResponse:
+    """One comment in its thread. Suggestions and the labels of others only for those who may see labels;
+    a labeler sees their own."""
+    found = get_object_or_404(
+        Comment.objects.visible_to(request.user).select_related("thread", "corpus", "profile"),
+        public_id=comment_id,
+    )
+    sees_labels = may(request, found.corpus, Right.SEE_LABELS)
+    annotations = Annotation.objects.filter(comment=found).select_related("person").prefetch_related("labels")
+    if not sees_labels:
+        annotations = annotations.filter(person=request.user)
+    context = {
+        "section": "corpora",
+        "comment": found,
+        "corpus": found.corpus,
+        "thread": found.thread,
+        "root": threads.around(found),
+        "sees_labels": sees_labels,
+        "sees_profiles": may(request, found.corpus, Right.SEE_PROFILES),
+        "table": said.table(
+            TARGETS, work.suggestions_for(found) if sees_labels else {}, list(annotations.order_by("id"))
+        ),
+    }
+    return render(request, "corpora/comment.html", context)

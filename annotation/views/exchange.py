@@ -1,0 +1,91 @@
+"""Files in, files out."""
+
+from collections.abc import Iterator
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.exchange import export as exporting
+from annotation.exchange import uploads
+from annotation.forms import ExportForm, ImportForm
+from annotation.models import DataImport
+from annotation.selectors import labels
+from annotation.tasks import run_import
+from annotation.views.browse import corpus_for
+from simulation.domain.roles import Right
+from simulation.models import Corpus
+from simulation.selectors import workers
+from simulation.selectors.access import PersonRequest, needs
+
+
+@needs(Right.IMPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def imports(request: PersonRequest, corpus_id: str) -> HttpResponse:
+    """Takes a file and hands it to a worker."""
+    corpus = corpus_for(request, corpus_id, Right.IMPORT)
+    form = ImportForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        one = uploads.receive(by=request.user, corpus=corpus, **form.cleaned_data)
+        run_import.delay_on_commit(one.pk)  # type: ignore[attr-defined]
+        return redirect("import_status", import_id=one.public_id)
+    context = {
+        "section": "corpora",
+        "corpus": corpus,
+        "form": form,
+        "imports": corpus.imports.all()[:10],
+        "workers": workers.alive(),
+    }
+    return render(request, "corpora/imports.html", context, status=422 if form.errors else 200)
+
+
+@needs(Right.IMPORT)
+@require_safe
+def import_status(request: PersonRequest, import_id: str) -> HttpResponse:
+    one = get_object_or_404(
+        DataImport.objects.visible_to(request.user).select_related("corpus"), public_id=import_id
+    )
+    running = one.state in (DataImport.QUEUED, DataImport.RUNNING)
+    context = {
+        "section": "corpora",
+        "one": one,
+        "corpus": one.corpus,
+        "running": running,
+        "workers": workers.alive() if running else {},
+    }
+    template = "corpora/import_status.html" + ("#status" if request.htmx else "")
+    return render(request, template, context)
+
+
+@needs(Right.EXPORT)
+@require_safe
+def export(request: PersonRequest, corpus_id: str) -> HttpResponse:
+    corpus = corpus_for(request, corpus_id, Right.EXPORT)
+    context = {"section": "corpora", "corpus": corpus, "form": ExportForm(), "counts": labels.counts(corpus)}
+    return render(request, "corpora/export.html", context)
+
+
+def _of_one_moment(corpus: Corpus, layout: str, reviewed_only: bool) -> Iterator[str]:
+    with exporting.snapshot():
+        yield from exporting.stream(corpus=corpus, layout=layout, reviewed_only=reviewed_only)
+
+
+@needs(Right.EXPORT)
+@require_safe
+def download(request: PersonRequest, corpus_id: str) -> HttpResponseBase:
+    """The file itself, written while it is read from the database."""
+    corpus = corpus_for(request, corpus_id, Right.EXPORT)
+    form = ExportForm(request.GET)
+    if not form.is_valid():
+        messages.error(request, "Choose one of the layouts.")
+        return redirect("export", corpus_id=corpus.public_id)
+    layout, reviewed_only = form.cleaned_data["format"], form.cleaned_data["reviewed_only"]
+    exporting.record(by=request.user, corpus=corpus, layout=layout, reviewed_only=reviewed_only)
+    stream = StreamingHttpResponse(
+        _of_one_moment(corpus, layout, reviewed_only),
+        content_type=exporting.CONTENT_TYPES[layout],
+    )
+    stream["Content-Disposition"] = f'attachment; filename="{exporting.file_name(corpus, layout)}"'
+    stream["X-Accel-Buffering"] = "no"
+    return stream

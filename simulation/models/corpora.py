@@ -1,0 +1,45 @@
+"""A corpus: one simulated or imported world, to which everything else belongs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+
+from simulation.domain.roles import Right, roles_with
+from simulation.models.identity import PublicIdField
+
+if TYPE_CHECKING:
+    from simulation.models.accounts import User
+
+
+class CorpusQuerySet(models.QuerySet["Corpus"]):
+    def with_right(self, person: User, right: Right) -> CorpusQuerySet:
+        """The corpora in which `person` has `right`, by a role there or in the whole installation."""
+        if not person.is_authenticated or not person.is_active:
+            return self.none()
+        if person.is_superuser:
+            return self
+        held = person.memberships.filter(role__in=[role.value for role in roles_with(right)])
+        everywhere = held.filter(corpus=None)
+        return self.filter(models.Exists(everywhere) | models.Q(pk__in=held.values("corpus_id")))
+
+    def visible_to(self, person: User) -> CorpusQuerySet:
+        return self.with_right(person, Right.BROWSE)
+
+
+class Corpus(models.Model):
+    public_id = PublicIdField()
+    name = models.CharField(max_length=80, unique=True)
+    description = models.TextField(blank=True)
+    licence = models.CharField(max_length=80, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = CorpusQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "corpora"
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name

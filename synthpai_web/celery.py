@@ -1,0 +1,45 @@
+"""The Celery app, its queues, and the sign of life each worker leaves.
+
+Workers run a thread pool (docs/adr/0003): `celery -A synthpai_web worker --pool threads -Q llm,io,stats`.
+"""
+
+import os
+
+from celery import Celery
+from celery.signals import beat_init, celeryd_init, heartbeat_sent, worker_ready, worker_shutdown
+from kombu import Queue
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "synthpai_web.settings")
+
+from django.conf import settings
+
+from simulation.services import workers
+from synthpai_web.start import attach_servers
+
+app = Celery("synthpai_web")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.task_queues = [Queue(name) for name in settings.CELERY_TASK_QUEUES_NAMES]
+app.autodiscover_tasks()
+
+
+@celeryd_init.connect
+@beat_init.connect
+def _before_anything(**_: object) -> None:
+    attach_servers()
+
+
+def _name(sender: object) -> str:
+    """The worker's name: the consumer and the worker carry it, the heart's dispatcher does for the heart."""
+    carrier = sender if hasattr(sender, "hostname") else getattr(sender, "eventer", None)
+    return str(getattr(carrier, "hostname", "") or "worker")
+
+
+@worker_ready.connect
+@heartbeat_sent.connect
+def _alive(sender: object = None, **_: object) -> None:
+    workers.beat(worker=_name(sender))
+
+
+@worker_shutdown.connect
+def _gone(sender: object = None, **_: object) -> None:
+    workers.leave(worker=_name(sender))

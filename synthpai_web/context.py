@@ -1,0 +1,42 @@
+"""What the base template needs on every page."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+
+from simulation.domain.roles import Right
+from simulation.selectors.access import rights_of, roles_of
+
+
+@dataclass(frozen=True)
+class Place:
+    """One entry of the bar. `names` are the url names under which it is the current one."""
+
+    label: str
+    url: str
+    right: Right | None
+    section: str
+
+
+# The same order for everybody; each sees the places they have a right to.
+PLACES = (
+    Place("Home", "home", None, "home"),
+    Place("Review", "queues", Right.REVIEW, "review"),
+    Place("Corpora", "corpora", Right.BROWSE, "corpora"),
+    Place("People", "people", Right.MANAGE_PEOPLE, "people"),
+)
+
+
+def page(request: HttpRequest) -> dict[str, Any]:
+    person = getattr(request, "user", None)
+    if person is None or not person.is_authenticated:
+        return {"places": (), "rights": frozenset(), "role": None, "theme": "system"}
+    rights = rights_of(person)
+    roles = roles_of(person)
+    return {
+        "places": [place for place in PLACES if place.right is None or place.right in rights],
+        "rights": {right.name.lower(): True for right in rights},
+        "role": roles[0].value if roles else None,
+        "theme": person.theme,
+    }

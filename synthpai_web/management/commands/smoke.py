@@ -1,0 +1,81 @@
+"""`make smoke`: the demo's whole path once, by HTTP, then the end."""
+
+import time
+from typing import Any
+
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError
+
+from annotation.models import Suggestion
+from annotation.services import queues
+from simulation.models import Comment, Corpus, User
+from synthpai_web import processes, starter
+from synthpai_web.management.commands.demo import prepare
+from synthpai_web.supervisor import ChildEnded, Stopped, Supervisor
+from synthpai_web.walk import Visitor, WalkFailed, check_export, review_one
+
+LAYOUTS = ("synthpai", "jsonl", "csv")
+
+
+class Command(BaseCommand):
+    help = "Walks every main page as each role, reviews one comment, exports, checks; prints one line."
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            with Supervisor(settings.VAR_DIR / "log", {"SYNTHPAI_DEMO": "1"}) as supervisor:
+                prepare()
+                accounts, corpus = starter.sow(settings.VAR_DIR)
+                port = processes.free_port(8700)
+                processes.start(supervisor, port)
+                said = walk(f"http://{processes.HOST}:{port}", accounts, corpus)
+        except Stopped:
+            raise CommandError("smoke failed: stopped by a signal") from None
+        except (ChildEnded, WalkFailed) as error:
+            raise CommandError(f"smoke failed: {error}") from None
+        self.stdout.write(said)
+
+
+def walk(base: str, accounts: list[starter.Account], corpus: Corpus) -> str:
+    """The whole path; raises WalkFailed at the first thing that is not as it must be."""
+    comment = corpus.comments.order_by("sequence")[0]
+    profile = corpus.profiles.order_by("pk")[0]
+    home = f"/corpora/{corpus.public_id}/"
+    open_to_all = ["/", "/help/", "/account/", "/corpora/", home, f"{home}comments/"]
+    open_to_all += [f"/threads/{comment.thread.public_id}/", f"/comments/{comment.public_id}/"]
+    researchers = [f"{home}profiles/", f"/profiles/{profile.public_id}/", f"{home}import/", f"{home}export/"]
+    researchers += [f"{home}queues/new/"]
+    visitors = {account.role: Visitor(base) for account in accounts}
+    for account in accounts:
+        visitor = visitors[account.role]
+        visitor.sign_in(account.username, account.password)
+        for path in open_to_all:
+            visitor.get(path)
+        for path in researchers:
+            visitor.get(path, expect=200 if account.role in {"researcher", "admin"} else 403)
+        for path in ("/people/", "/people/invite/", "/people/audit/"):
+            visitor.get(path, expect=200 if account.role == "admin" else 403)
+    queue = queues.create(
+        by=User.objects.get(username="admin"),
+        corpus=corpus,
+        name=f"smoke {time.time():.0f}",
+        people_per_item=1,
+    )
+    visitors["labeler"].get("/review/")
+    review_one(visitors["labeler"], queue.public_id)
+    visitors["labeler"].get(f"/review/{queue.public_id}/history/")
+    comments = corpus.comments.count()
+    exported = {
+        layout: check_export(
+            layout,
+            visitors["researcher"].get(f"{home}export/download/?format={layout}").text,
+            comments=comments,
+        )
+        for layout in LAYOUTS
+    }
+    queues.set_state(by=User.objects.get(username="admin"), queue=queue, state="closed")
+    return (
+        f"smoke ok: {corpus.profiles.count()} profiles, {corpus.threads.count()} threads,"
+        f" {Comment.objects.filter(corpus=corpus).count()} comments,"
+        f" {Suggestion.objects.filter(comment__corpus=corpus).count()} tags, {exported['synthpai']} exported"
+    )

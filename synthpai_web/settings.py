@@ -1,0 +1,223 @@
+"""All settings, read from the environment; `.env.example` explains each variable."""
+
+import os
+from pathlib import Path
+
+from csp.constants import NONE, SELF
+
+from synthpai_web import embedded
+from synthpai_web.database import django_database
+from synthpai_web.demo_key import demo_secret_key
+from synthpai_web.env import BadSetting, Env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = Env(os.environ)
+
+# --- What kind of installation this is -------------------------------------------------------------
+DEMO = env.flag("SYNTHPAI_DEMO")
+DEBUG = env.flag("DEBUG")
+VAR_DIR = env.folder("SYNTHPAI_VAR", BASE_DIR / "var")
+SYNTHPAI_DATA = env.text("SYNTHPAI_DATA")
+
+SECRET_KEY = env.text("SECRET_KEY")
+if not SECRET_KEY:
+    if not DEMO:
+        raise BadSetting(
+            "SECRET_KEY",
+            "not set. Make one with: python -c 'import secrets; print(secrets.token_urlsafe(50))'"
+            " (only the demo, SYNTHPAI_DEMO=1, makes its own)",
+        )
+    SECRET_KEY = demo_secret_key(VAR_DIR)
+
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
+
+# --- Servers: named by an address, or embedded ones in VAR_DIR -----------------------------------------
+DATABASE_URL = env.url("DATABASE_URL", ("postgres", "postgresql"))
+REDIS_URL = env.url("REDIS_URL", ("redis", "rediss", "unix"))
+EMBEDDED_POSTGRES = not DATABASE_URL
+EMBEDDED_VALKEY = not REDIS_URL
+if EMBEDDED_POSTGRES or EMBEDDED_VALKEY:
+    _place = embedded.place(VAR_DIR)
+    DATABASE_URL = DATABASE_URL or _place.database_url
+    REDIS_URL = REDIS_URL or _place.redis_url
+
+DATABASES = {
+    "default": django_database(DATABASE_URL, pool_size=env.whole("DATABASE_POOL", 10, least=1, most=200))
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Parts ------------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "synthpai_web",
+    "evaluation",
+    "annotation",
+    "simulation",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+    "template_partials",
+    "csp",
+    "axes",
+]
+
+MIDDLEWARE = [
+    "synthpai_web.middleware.RequestLog",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "synthpai_web.urls"
+WSGI_APPLICATION = "synthpai_web.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "synthpai_web.context.page",
+            ],
+            "builtins": ["synthpai_web.templatetags.parts"],
+        },
+    },
+]
+
+# --- People -----------------------------------------------------------------------------------------
+AUTH_USER_MODEL = "simulation.User"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "login"
+INVITATION_DAYS = env.whole("INVITATION_DAYS", 14, least=1, most=90)
+# Five wrong passwords for one name from one address: a pause of fifteen minutes. A stranger who guesses
+# a labeler's name from elsewhere does not lock the labeler out.
+AXES_FAILURE_LIMIT = env.whole("LOGIN_ATTEMPTS", 5, least=3, most=50)
+AXES_COOLOFF_TIME = 0.25
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_TEMPLATE = "accounts/locked.html"
+AXES_HTTP_RESPONSE_CODE = 429
+AXES_RESET_ON_SUCCESS = True
+AXES_VERBOSE = False
+# The wait is the wait: knocking meanwhile does not lengthen it. No lasting record of who came from where.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_DISABLE_ACCESS_LOG = True
+# Behind a reverse proxy every request comes from the proxy's address, which would make the address in
+# the pair above worthless; the number of our own proxies says which entry of X-Forwarded-For to trust.
+PROXY_COUNT = env.whole("PROXY_COUNT", 0, least=0, most=10)
+AXES_CLIENT_IP_CALLABLE = "synthpai_web.middleware.client_address"
+
+# --- Security ---------------------------------------------------------------------------------------
+HTTPS = env.flag("HTTPS", default=not (DEMO or DEBUG))
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+if env.flag("TRUST_FORWARDED_PROTO"):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# --- Static files, uploads, words ----------------------------------------------------------------------
+STATIC_URL = "static/"
+STATIC_ROOT = env.folder("STATIC_ROOT", VAR_DIR / "static")
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG or env.flag("PLAIN_STATIC")
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+MEDIA_ROOT = env.folder("MEDIA_ROOT", VAR_DIR / "files")
+UPLOAD_LIMIT_MB = env.whole("UPLOAD_LIMIT_MB", 512, least=1, most=10_000)
+FILE_UPLOAD_PERMISSIONS = 0o600
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
+LANGUAGE_CODE = "en"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = env.text("TIME_ZONE", "UTC")
+
+# --- Work in the background -----------------------------------------------------------------------------
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_DEFAULT_QUEUE = "io"
+CELERY_TASK_CREATE_MISSING_QUEUES = False
+CELERY_TASK_QUEUES_NAMES = ("llm", "io", "stats")
+CELERY_TASK_ROUTES = {"annotation.tasks.*": {"queue": "io"}}
+CELERY_BEAT_SCHEDULE = {
+    "sweep-imports": {"task": "annotation.tasks.sweep_imports", "schedule": 60.0},
+}
+
+# --- Logs -----------------------------------------------------------------------------------------------
+LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request": {"()": "synthpai_web.middleware.RequestIdFilter"}},
+    "formatters": {
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s %(request_id)s",
+        }
+    },
+    "handlers": {"out": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["request"]}},
+    "root": {"handlers": ["out"], "level": LOG_LEVEL},
+    "loggers": {
+        # The request log of our own has the same facts without addresses and search words.
+        "django.request": {"level": "ERROR"},
+        "django.server": {"handlers": [], "propagate": False},
+        # axes writes user names and addresses into its messages.
+        "axes": {"level": "CRITICAL"},
+    },
+}

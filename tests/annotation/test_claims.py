@@ -1,0 +1,122 @@
+"""Handing out work: nobody gets what another holds, nothing is lost when a lease ends."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from annotation.models import Slot
+from annotation.selectors import queue as work
+from annotation.services import claims, queues
+from tests.factories.annotation import queue_over
+from tests.factories.simulation import MembershipFactory
+
+pytestmark = pytest.mark.database
+
+
+@pytest.fixture
+def now():
+    return timezone.now()
+
+
+def test_the_first_comment_in_order_is_handed_out_first(labeler, now):
+    queue = queue_over(comments=3)
+    slot = claims.claim_next(by=labeler, queue=queue, now=now)
+    assert slot.position == 1
+    assert slot.leased_until == now + claims.LEASE
+
+
+def test_a_reload_returns_the_same_item_and_renews_the_hold(labeler, now):
+    queue = queue_over(comments=3)
+    first = claims.claim_next(by=labeler, queue=queue, now=now)
+    later = now + timedelta(minutes=10)
+    again = claims.claim_next(by=labeler, queue=queue, now=later)
+    assert again.pk == first.pk
+    assert again.leased_until == later + claims.LEASE
+
+
+def test_two_people_get_two_slots(labeler, researcher, now):
+    queue = queue_over(comments=2)
+    assert (
+        claims.claim_next(by=labeler, queue=queue, now=now).item
+        != claims.claim_next(by=researcher, queue=queue, now=now).item
+    )
+
+
+def test_an_item_for_two_goes_to_two_people_and_never_twice_to_one(labeler, researcher, now):
+    queue = queue_over(comments=1, people=2)
+    one = claims.claim_next(by=labeler, queue=queue, now=now)
+    assert claims.skip(by=labeler, queue=queue, now=now)
+    assert claims.claim_next(by=labeler, queue=queue, now=now) is None
+    two = claims.claim_next(by=researcher, queue=queue, now=now)
+    assert (one.item, one.pk != two.pk) == (two.item, True)
+
+
+def test_a_lapsed_lease_frees_the_slot_for_the_next_person(labeler, researcher, now):
+    queue = queue_over(comments=1)
+    held = claims.claim_next(by=labeler, queue=queue, now=now)
+    assert claims.claim_next(by=researcher, queue=queue, now=now) is None
+    assert work.next_free_at(researcher, queue) == now + claims.LEASE
+    late = now + claims.LEASE + timedelta(seconds=1)
+    assert claims.claim_next(by=researcher, queue=queue, now=late).pk == held.pk
+
+
+def test_a_paused_queue_hands_out_nothing_new_but_keeps_what_one_holds(labeler, researcher, now, admin):
+    queue = queue_over(comments=2)
+    held = claims.claim_next(by=labeler, queue=queue, now=now)
+    queues.set_state(by=admin, queue=queue, state="paused")
+    assert claims.claim_next(by=researcher, queue=queue, now=now) is None
+    assert claims.claim_next(by=labeler, queue=queue, now=now).pk == held.pk
+
+
+def test_progress_adds_up_to_the_queue(labeler, researcher, now):
+    queue = queue_over(comments=5)
+    claims.claim_next(by=labeler, queue=queue, now=now)
+    claims.skip(by=labeler, queue=queue, now=now)
+    claims.claim_next(by=labeler, queue=queue, now=now)
+    claims.claim_next(by=researcher, queue=queue, now=now)
+    progress = work.own_progress(labeler, [queue])[queue.pk]
+    assert (progress.done, progress.skipped, progress.left) == (0, 1, 3)  # one is with the other person
+
+
+def test_progress_of_many_queues_takes_two_queries(labeler, corpus, django_assert_num_queries):
+    many = [queue_over(corpus, name=f"round {number}", comments=1) for number in range(4)]
+    with django_assert_num_queries(2):
+        assert len(work.own_progress(labeler, many)) == 4
+
+
+def test_the_database_refuses_a_second_lease_and_a_second_slot_of_an_item(labeler, now):
+    queue = queue_over(comments=2, people=2)
+    claims.claim_next(by=labeler, queue=queue, now=now)
+    other = Slot.objects.filter(queue=queue, state=Slot.OPEN)
+    same_item = other.get(item__position=1)
+    other_item = other.filter(item__position=2).first()
+    for slot in (same_item, other_item):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            claims.lease(slot, by=labeler, now=now)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_people_pressing_at_the_same_moment_get_different_items(now):
+    queue = queue_over(comments=12)
+    people = [MembershipFactory().person for _ in range(6)]
+    got, start = [], threading.Barrier(len(people))
+
+    def press(person):
+        try:
+            start.wait()
+            for _ in range(2):
+                slot = claims.claim_next(by=person, queue=queue, now=now)
+                got.append(slot.item_id)
+                claims.skip(by=person, queue=queue, now=now)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=press, args=(person,)) for person in people]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(got) == len(set(got)) == 12

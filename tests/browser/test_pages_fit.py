@@ -1,0 +1,80 @@
+"""Every main page, at every width, light and dark: no sideways scroll, no complaint in the console."""
+
+import pytest
+from django.urls import reverse
+
+from tests.factories.annotation import SuggestionFactory, queue_over
+from tests.factories.simulation import CommentFactory, ProfileFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+WIDTHS = (320, 360, 768, 1024, 1440, 1920)
+
+
+@pytest.fixture
+def addresses(corpus):
+    profile = ProfileFactory(
+        corpus=corpus,
+        facts={
+            "age": 31,
+            "city_country": "Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch, Wales",
+        },
+        style="Writing style: terse.",
+    )
+    root = CommentFactory(thread__corpus=corpus, profile=profile, text="What keeps you awake? " * 20)
+    reply = root
+    for depth in range(5):
+        reply = CommentFactory(thread=root.thread, parent=reply, text=f"Reply {depth} " + "w" * 90)
+    SuggestionFactory(
+        comment=root, attribute="occupation", guesses=["an extraordinarily long occupation " * 3, "b", "c"]
+    )
+    queue = queue_over(corpus)
+    home = [reverse("home"), reverse("help"), reverse("account"), reverse("corpora"), reverse("queues")]
+    inside = [
+        reverse(name, args=[corpus.public_id])
+        for name in ("corpus", "comments", "profiles", "imports", "export")
+    ]
+    single = [
+        reverse("thread", args=[root.thread.public_id]),
+        reverse("comment", args=[reply.public_id]),
+        reverse("profile", args=[profile.public_id]),
+        reverse("queue_create", args=[corpus.public_id]),
+        reverse("review", args=[queue.public_id]),
+        reverse("review_history", args=[queue.public_id]),
+        reverse("people"),
+        reverse("invite"),
+        reverse("audit"),
+    ]
+    return home + inside + single
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_scrolls_sideways_at_any_width(open_as, live_server, admin, addresses, scheme):
+    page = open_as(admin, color_scheme=scheme)
+    too_wide = []
+    for address in addresses:
+        answer = page.goto(live_server.url + address)
+        assert answer.status == 200, address
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                too_wide.append((page.title(), width))
+    assert too_wide == []
+
+
+def test_the_page_weighs_little_and_asks_for_little(open_as, live_server, admin, addresses):
+    page = open_as(admin)
+    requests = []
+    page.on("response", lambda answer: requests.append(answer))
+    page.goto(
+        live_server.url + next(one for one in addresses if one.startswith("/review/") and one.count("/") == 3)
+    )
+    assert len(requests) <= 12
+    assert sum(len(answer.body()) for answer in requests) <= 150 * 1024
+
+
+def test_the_theme_of_the_person_wins_over_the_system_s(open_as, live_server, admin):
+    admin.theme = "dark"
+    admin.save()
+    page = open_as(admin, color_scheme="light")
+    page.goto(live_server.url + reverse("home"))
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"

@@ -1,0 +1,75 @@
+"""The cast every test knows, and the way to act as one of them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.conf import settings as site
+from django.test import Client
+
+from simulation.domain.roles import Role
+from simulation.models import Corpus, User
+from tests.factories.simulation import CorpusFactory, MembershipFactory, UserFactory
+
+
+@pytest.fixture(autouse=True, scope="session")
+def static_folder():
+    """Nothing is collected for tests, but the middleware warns where the folder is missing."""
+    Path(site.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+
+
+@pytest.fixture(autouse=True)
+def quick_password_hashes(settings):
+    """A password hash is slow on purpose; tests need none of that."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def _with_role(username: str, role: Role) -> User:
+    return MembershipFactory(person__username=username, role=role.value).person
+
+
+@pytest.fixture
+def admin(db: None) -> User:
+    """Admin of the whole installation."""
+    return _with_role("ada", Role.ADMIN)
+
+
+@pytest.fixture
+def researcher(db: None) -> User:
+    """Researcher in the whole installation."""
+    return _with_role("rosa", Role.RESEARCHER)
+
+
+@pytest.fixture
+def adjudicator(db: None) -> User:
+    """Adjudicator in the whole installation."""
+    return _with_role("juno", Role.ADJUDICATOR)
+
+
+@pytest.fixture
+def labeler(db: None) -> User:
+    """Labeler in the whole installation."""
+    return _with_role("lena", Role.LABELER)
+
+
+@pytest.fixture
+def stranger(db: None) -> User:
+    """An account without any role."""
+    return UserFactory(username="sven")
+
+
+@pytest.fixture
+def corpus(db: None) -> Corpus:
+    return CorpusFactory(name="winter")
+
+
+@pytest.fixture
+def client_of() -> Callable[[User], Client]:
+    """`client_of(person)` is a browser in which `person` is signed in."""
+
+    def signed_in(person: User) -> Client:
+        client = Client()
+        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return signed_in

@@ -1,0 +1,30 @@
+"""Loaded by pytest before anything of the project: an environment in which tests may run.
+
+Data of the tests live in `var/test`, apart from the demo's. The embedded servers skip their flushes to
+disk there. `DATABASE_URL` and `REDIS_URL` name other servers, as everywhere: of the first the database
+`test_<name>` is made and dropped, of the second number 15 is used and emptied.
+"""
+
+import os
+import secrets
+from pathlib import Path
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+
+os.environ["SECRET_KEY"] = secrets.token_urlsafe(50)
+os.environ["SYNTHPAI_DEMO"] = "1"
+os.environ["SYNTHPAI_VAR"] = str(ROOT / "var" / "test")
+os.environ["SYNTHPAI_EMBEDDED_FSYNC"] = "off"
+os.environ["DEBUG"] = "0"
+os.environ["HTTPS"] = "0"
+os.environ["PLAIN_STATIC"] = "1"
+os.environ["LOG_LEVEL"] = "WARNING"
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright's sync API runs an event loop in the test's thread
+if os.environ.get("REDIS_URL", "").startswith(("redis://", "rediss://")):
+    os.environ["REDIS_URL"] = urlsplit(os.environ["REDIS_URL"])._replace(path="/15").geturl()
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "synthpai_web.settings")
+
+from synthpai_web.start import attach_servers  # noqa: E402 - after the environment
+
+attach_servers()

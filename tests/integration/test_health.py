@@ -1,0 +1,73 @@
+"""Up is not ready: each part that is missing is named."""
+
+import time
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.urls import reverse
+
+from simulation.selectors import workers
+
+pytestmark = pytest.mark.database
+
+
+@pytest.fixture
+def no_workers(db):
+    workers.broker().delete(workers.KEY)
+    yield
+    workers.broker().delete(workers.KEY)
+
+
+def test_the_process_is_up_without_asking_anything(client, django_assert_num_queries, db):
+    with django_assert_num_queries(0):
+        assert client.get("/healthz").json() == {"ok": True}
+
+
+def test_without_a_worker_the_site_is_not_ready_and_says_why(client, no_workers):
+    answer = client.get("/readyz")
+    checks = answer.json()["checks"]
+    assert answer.status_code == 503
+    assert {name for name, check in checks.items() if check["ok"]} == {"database", "migrations", "broker"}
+    assert "none was ever seen" in checks["worker"]["said"]
+
+
+def test_a_worker_silent_for_more_than_a_minute_does_not_count(client, no_workers):
+    workers.broker().hset(workers.KEY, "w@x", f"{time.time() - 61:.1f}")
+    assert client.get("/readyz").json()["checks"]["worker"]["said"] == "last seen 61 s ago"
+    assert workers.alive() == {}
+    workers.broker().hset(workers.KEY, "w@x", f"{time.time() - 59:.1f}")
+    assert client.get("/readyz").status_code == 200
+
+
+def test_a_silent_broker_is_named(client, db, settings):
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    workers.broker.cache_clear()
+    try:
+        checks = client.get("/readyz").json()["checks"]
+    finally:
+        workers.broker.cache_clear()
+    assert not checks["broker"]["ok"]
+    assert "the broker does not answer" in checks["worker"]["said"]
+    assert checks["database"]["ok"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_real_worker_makes_the_site_ready(client, worker):
+    worker.start()
+    answer = client.get("/readyz").json()
+    assert answer["ok"], answer
+
+
+def test_the_database_is_of_a_supported_version(db):
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_version_num")
+        assert int(cursor.fetchone()[0]) >= 150_000
+
+
+def test_the_admin_s_home_page_says_that_no_worker_is_there(client_of, admin, no_workers):
+    assert "no worker" in client_of(admin).get(reverse("home")).content.decode()
+
+
+def test_queues_named_for_work_are_the_three_of_the_house():
+    assert settings.CELERY_TASK_QUEUES_NAMES == ("llm", "io", "stats")

@@ -1,0 +1,72 @@
+"""Headers, cookies and logs."""
+
+import json
+import logging
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+from django.urls import reverse
+
+from synthpai_web.middleware import client_address
+
+
+def test_the_policy_allows_our_own_files_and_nothing_else(client_of, labeler):
+    policy = client_of(labeler).get(reverse("home"))["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self'" in policy
+    assert "style-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+
+
+def test_each_answer_carries_its_request_id_and_a_sensible_one_is_kept(client):
+    assert len(client.get("/healthz")["X-Request-ID"]) == 32
+    assert (
+        client.get("/healthz", headers={"X-Request-ID": "proxy-12345678"})["X-Request-ID"] == "proxy-12345678"
+    )
+    assert "\n" not in client.get("/healthz", headers={"X-Request-ID": "bad id!"})["X-Request-ID"]
+
+
+def test_the_request_log_has_facts_and_no_words_of_anybody(client_of, labeler, corpus, caplog):
+    with caplog.at_level(logging.INFO, "synthpai.request"):
+        client_of(labeler).get(reverse("comments", args=[corpus.public_id]), {"q": "my secret illness"})
+    record = next(one for one in caplog.records if one.name == "synthpai.request")
+    assert (record.method, record.view, record.status, record.person) == (
+        "GET",
+        "comments",
+        200,
+        labeler.public_id,
+    )
+    written = json.dumps({key: str(value) for key, value in vars(record).items()})
+    for words in ("secret illness", f'"{labeler.username}', labeler.email):
+        assert words not in written
+
+
+def test_the_visitor_s_address_is_taken_from_our_own_proxy_only(rf, settings):
+    request = rf.get("/", headers={"X-Forwarded-For": "6.6.6.6, 9.9.9.9"})
+    settings.PROXY_COUNT = 0
+    assert client_address(request) == "127.0.0.1"
+    settings.PROXY_COUNT = 1
+    assert client_address(request) == "9.9.9.9"
+    settings.PROXY_COUNT = 3
+    assert client_address(request) == "127.0.0.1"
+
+
+def test_the_deployment_check_finds_nothing():
+    ran = subprocess.run(
+        [sys.executable, "-m", "synthpai_web.deploy_check"],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.django_db
+def test_an_unknown_address_is_a_plain_page_that_leads_home(client_of, labeler):
+    answer = client_of(labeler).get("/nowhere/")
+    assert answer.status_code == 404
+    assert "Nothing at this address" in answer.content.decode()
