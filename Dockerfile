@@ -16,4 +16,4 @@ RUN SECRET_KEY=build STATIC_ROOT=/app/static-built DATABASE_URL=postgresql://bui
 ENV STATIC_ROOT=/app/static-built
 USER studio
 EXPOSE 8000
-CMD ["gunicorn", "synthpai_web.wsgi", "--bind", "0.0.0.0:8000", "--workers", "2", "--worker-class", "gthread", "--threads", "4", "--preload", "--no-control-socket"]
+CMD ["gunicorn", "synthpai_web.wsgi", "--bind", "0.0.0.0:8000", "--workers", "2", "--worker-class", "gthread", "--threads", "4", "--preload", "--no-control-socket", "--log-level", "warning"]

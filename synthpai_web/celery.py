@@ -7,7 +7,7 @@ import os
 
 from celery import Celery
 from celery.signals import beat_init, celeryd_init, heartbeat_sent, worker_ready, worker_shutdown
-from kombu import Queue
+from kombu import Exchange, Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "synthpai_web.settings")
 
@@ -18,7 +18,10 @@ from synthpai_web.start import attach_servers
 
 app = Celery("synthpai_web")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.conf.task_queues = [Queue(name) for name in settings.CELERY_TASK_QUEUES_NAMES]
+# Each queue on an exchange of its own: who sends to the exchange `llm` reaches the queue `llm` alone.
+app.conf.task_queues = [
+    Queue(name, Exchange(name), routing_key=name) for name in settings.CELERY_TASK_QUEUES_NAMES
+]
 app.autodiscover_tasks()
 
 

@@ -30,7 +30,7 @@ def site(port: int) -> list[Process]:
     celery = [sys.executable, "-m", "celery", "-A", "synthpai_web"]
     web = [sys.executable, "-m", "gunicorn", "synthpai_web.wsgi", "--bind", f"{HOST}:{port}"]
     web += ["--workers", "2", "--worker-class", "gthread", "--threads", "4", "--preload"]
-    web += ["--no-control-socket"]
+    web += ["--no-control-socket", "--log-level", "warning"]
     worker = [*celery, "worker", "--pool", "threads", "--concurrency", "4", "-Q", "llm,io,stats"]
     worker += ["--loglevel", "WARNING", "--hostname", f"worker-{port}@%h"]
     beat = [*celery, "beat", "--loglevel", "WARNING", "--scheduler", "celery.beat:Scheduler"]

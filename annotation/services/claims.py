@@ -17,8 +17,10 @@ def claim_next(*, by: User, queue: Queue, now: datetime) -> Slot | None:
     """The slot that `by` works on now: the one already held, else the next free one; None when there is none.
 
     A reload therefore returns the same item. Two people never get one slot: the row is locked, and rows
-    locked by others are passed over. A paused or closed queue hands out nothing new.
+    locked by others are passed over. A paused or closed queue hands out nothing new. Two tabs of one
+    person pressing at once wait for each other and get the same item.
     """
+    User.objects.select_for_update(no_key=True).get(pk=by.pk)
     held = _own_lease(by, queue)
     if held:
         held.leased_until = now + LEASE

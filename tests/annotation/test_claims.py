@@ -1,6 +1,7 @@
 """Handing out work: nobody gets what another holds, nothing is lost when a lease ends."""
 
 import threading
+import time
 from datetime import timedelta
 
 import pytest
@@ -96,6 +97,29 @@ def test_the_database_refuses_a_second_lease_and_a_second_slot_of_an_item(labele
     for slot in (same_item, other_item):
         with pytest.raises(IntegrityError), transaction.atomic():
             claims.lease(slot, by=labeler, now=now)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_tabs_of_one_person_pressing_at_once_get_the_same_item(labeler, now):
+    queue = queue_over(comments=4)
+    got, claimed = [], threading.Event()
+
+    def first_tab():
+        try:
+            with transaction.atomic():
+                got.append(claims.claim_next(by=labeler, queue=queue, now=now).item_id)
+                claimed.set()
+                time.sleep(0.3)  # claimed, not committed: the moment in which the other tab asks
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=first_tab)
+    thread.start()
+    claimed.wait()
+    got.append(claims.claim_next(by=labeler, queue=queue, now=now).item_id)
+    thread.join()
+    assert len(set(got)) == 1
+    assert Slot.objects.filter(person=labeler).count() == 1
 
 
 @pytest.mark.django_db(transaction=True)

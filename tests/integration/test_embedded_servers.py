@@ -38,9 +38,10 @@ IS_ROOT = os.geteuid() == 0
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="only root runs PostgreSQL under another account")
 
 USER = """
-import sys
+import signal, sys
 from pathlib import Path
 from synthpai_web.embedded import EmbeddedServerError, attach
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job inherits it ignored
 try:
     for line in sys.stdin:
         attach(Path(sys.argv[1]), line.strip())

@@ -3,10 +3,12 @@
 import time
 
 import pytest
+from celery import current_app
 from django.conf import settings
 from django.db import connection
 from django.urls import reverse
 
+from annotation.tasks import sweep_imports
 from simulation.selectors import workers
 
 pytestmark = pytest.mark.database
@@ -67,6 +69,18 @@ def test_the_database_is_of_a_supported_version(db):
 
 def test_the_admin_s_home_page_says_that_no_worker_is_there(client_of, admin, no_workers):
     assert "no worker" in client_of(admin).get(reverse("home")).content.decode()
+
+
+def test_a_task_lands_in_its_own_queue_once(no_workers):
+    broker = workers.broker()
+    broker.flushdb()
+    with current_app.connection() as connected:
+        for queue in current_app.conf.task_queues:
+            queue(connected).declare()  # as a worker that listens to all three does
+    sweep_imports.delay()
+    lengths = {name: broker.llen(name) for name in settings.CELERY_TASK_QUEUES_NAMES}
+    broker.flushdb()
+    assert lengths == {"llm": 0, "io": 1, "stats": 0}
 
 
 def test_queues_named_for_work_are_the_three_of_the_house():
