@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.exchange.guesses import read_guesses
-from annotation.exchange.problems import Place, brief
+from annotation.exchange.problems import NOT_GIVEN, Place, brief
 from annotation.exchange.profiles import decoded, read_profile
-from annotation.exchange.records import NOT_GIVEN, CommentRecord
+from annotation.exchange.records import CommentRecord
 from annotation.exchange.reviews import read_reviews
 
 LONGEST_ID = 200
@@ -82,6 +82,9 @@ class CommentReader:
         if PHRASE in profile:
             profile = dict(profile)
             record.extra[PHRASE] = profile.pop(PHRASE)
+        if not profile:
+            record.extra["profile"] = profile
+            return
         record.profile = profile
         key = record.author or record.username
         if self._checked.get(key) == profile:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
-from django.db import IntegrityError, transaction
+from django.db import DataError, IntegrityError, transaction
 from django.db.models import Model
 from django.utils import timezone
 
@@ -26,7 +26,7 @@ from simulation.services.corpora import create_corpus
 
 __all__ = ["BadPath", "ImportReport", "import_paths"]
 
-WORTH_ANALYSING = 10_000
+WORTH_ANALYSING = 20_000
 """New rows of one import from which on the planner's numbers are renewed at once."""
 
 
@@ -111,15 +111,18 @@ class _Run:
         self.trees.add(file.name)
 
     def _store(self, file: Source, problems: Problems) -> Job:
-        with transaction.atomic():
-            corpus = self.corpus or _corpus(self.wanted)
-            lock(corpus)
-            job = Job(corpus, problems, timezone.now())
-            file.store(job, self.authors)
-            if problems.total:
-                transaction.set_rollback(True)
-            else:
-                self.corpus = corpus
+        try:
+            with transaction.atomic():
+                corpus = self.corpus or _corpus(self.wanted)
+                lock(corpus)
+                job = Job(corpus, problems, timezone.now())
+                file.store(job, self.authors)
+                if problems.total:
+                    transaction.set_rollback(True)
+        except (DataError, IntegrityError) as error:  # what no check foresaw; the database has the last word
+            raise Unreadable(None, "", f"the database refuses it: {error}".strip()) from error
+        if not problems.total:
+            self.corpus = corpus
         return job
 
     def _note(self, path: Path, problems: Problems, job: Job | None) -> None:

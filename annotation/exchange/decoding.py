@@ -16,10 +16,13 @@ from annotation.exchange.reading import Unreadable
 BLANK = re.compile(r"[ \t\r\n]*")
 # A NUL, half of a surrogate pair, or an escaped backslash before a u, which could hide one.
 SUSPICIOUS = re.compile(
-    r"\\u0000|\\\\u"
-    r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
-    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+    r"\\(?:u0000|\\u"
+    r"|u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\)u[dD][c-fC-F])"
 )
+WHOLE = 1e16
+DEEPEST = 400
+TOO_DEEP = "is nested too deeply; replies to replies go to about fifty levels"
 
 
 class BadCharacter(ValueError):
@@ -30,18 +33,23 @@ class BadCharacter(ValueError):
         self.field = field
 
 
-def _finite(digits: str) -> float:
+def _number(digits: str) -> float:
+    """A number with a point or an exponent, so that the database gives an equal one back.
+
+    From 1e16 on Python writes exponents; PostgreSQL reads them as whole numbers, digit by digit, which are
+    not always the same number. Written out as the whole number that it is, it stays the same.
+    """
     number = float(digits)
     if math.isinf(number):
         raise ValueError(f"{digits[:20]} is too large a number")
-    return number
+    return number if abs(number) < WHOLE else int(number)
 
 
 def _refused(word: str) -> Any:
     raise ValueError(f"{word} is not JSON; write null or leave the field out")
 
 
-_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refused)
+_DECODER = json.JSONDecoder(parse_float=_number, parse_constant=_refused)
 
 
 class Decoded(NamedTuple):
@@ -62,7 +70,9 @@ def decode_at(text: str, start: int) -> Decoded:
     try:
         value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
-        raise ValueError("is nested too deeply; replies to replies go to about a hundred levels") from None
+        raise ValueError(TOO_DEEP) from None
+    if text.count("{", start, end) + text.count("[", start, end) > DEEPEST:
+        _refuse_depth(value)
     if text.find("\\u", start, end) != -1 and SUSPICIOUS.search(text, start, end):
         _refuse_bad_characters(value)
     return Decoded(value, end)
@@ -71,6 +81,21 @@ def decode_at(text: str, start: int) -> Decoded:
 def after_blanks(text: str, start: int) -> int:
     found = BLANK.match(text, start)
     return found.end() if found else start
+
+
+def _refuse_depth(value: Any) -> None:
+    """Refuses what could be read now, but not again where the stack is fuller already."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return
+    raise ValueError(TOO_DEEP)
 
 
 def _refuse_bad_characters(value: Any) -> None:

@@ -109,12 +109,13 @@ class TreeFile:
 
     def store(self, job: Job, authors: Authors) -> None:
         assert self._tree
-        store = CommentStore(
-            job, authors, store_threads([self._tree.thread], job), lambda record: record.position or 0
-        )
-        store.register(record.external_id for record in self._tree.comments)
+        threads = store_threads([self._tree.thread], job)
+        store = CommentStore(job, authors, threads, lambda record: record.position or 0)
+        ids = [record.external_id for record in self._tree.comments]
+        store.register(ids, all_new=bool(threads.new))
         for batch in batches(self._tree.comments):
             store.store(batch)
+        store.finish()
 
 
 class RowsFile:
@@ -142,3 +143,4 @@ class RowsFile:
             for record in batch:
                 outline.place(record)
             store.store(batch)
+        store.finish()

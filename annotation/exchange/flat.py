@@ -52,7 +52,7 @@ def _values(path: Path, layout: Layout, problems: Problems) -> Iterator[Given]:
         return
     for line in reading.lines(path):
         try:
-            yield Given(line.number, decoding.decode(line.data.decode("utf-8")))
+            yield Given(line.number, decoding.decode(line.data.decode("utf-8").rstrip()))
         except UnicodeDecodeError as error:
             fault = Unreadable(line.number, "", reading.not_utf8(error))
         except ValueError as error:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation.exchange.problems import Place, brief
-from annotation.exchange.records import NOT_GIVEN, SuggestionRecord
+from annotation.exchange.problems import NOT_GIVEN, Place, brief
+from annotation.exchange.records import SuggestionRecord
 from simulation.domain.attributes import CATALOGUE, hardness_of_word
 
 FIELDS = ("feature", "guesses", "hardness", "certainty", "model_eval")
@@ -53,6 +53,7 @@ def _suggestion(one: Any, position: int, place: Place) -> SuggestionRecord | Non
         place.problem(f"{where}.certainty", f"must be a whole number from 0 to 5, not {brief(certainty)}")
         certainty = None
     word = _word(one.get("hardness"), where, place)
+    place.inside(where).refuse_reserved(one)
     extra = {key: value for key, value in one.items() if key not in FIELDS}
     if len(one) - len(extra) < len(FIELDS):
         extra[NOT_GIVEN] = [key for key in FIELDS if key not in one]

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 SHOWN = 100
+NOT_GIVEN = "(not given)"
+"""Key in an `extra` under which stand the fields that a file left out although the layout has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,11 @@ class Place:
     @property
     def total(self) -> int:
         return self.problems.total
+
+    def refuse_reserved(self, source: dict[str, Any]) -> None:
+        """Unknown fields are kept beside a mark of our own, and may not have its name."""
+        if NOT_GIVEN in source:
+            self.problem(NOT_GIVEN, "is no possible name for a field; rename it")
 
     def text(self, source: dict[str, Any], key: str, limit: int, *, needed: bool = True) -> str:
         """The text under `key`, with at most `limit` characters; "" where it is missing or refused."""

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.exchange import decoding, reading, scanning
-from annotation.exchange.problems import Place, Problems, brief
-from annotation.exchange.records import NOT_GIVEN, ProfileRecord
+from annotation.exchange.problems import NOT_GIVEN, Place, Problems, brief
+from annotation.exchange.records import ProfileRecord
 from simulation.domain.attributes import CATALOGUE, Kind
 
 LONGEST_NAME = 100
@@ -65,6 +65,7 @@ def read_profile(
         place.problem("", f"the id {brief(external_id)} must have 1 to {LONGEST_NAME} characters")
     if given is None:
         return None
+    place.refuse_reserved(given)
     facts = {key: given[key] for key in CATALOGUE if key in given}
     for key, value in facts.items():
         _check_fact(key, value, place)

@@ -7,8 +7,8 @@ from typing import Any
 from annotation.domain.labels import State
 from annotation.exchange.chunks import Item, Pseudonyms
 from annotation.exchange.comments import PHRASE
+from annotation.exchange.problems import NOT_GIVEN
 from annotation.exchange.profiles import AGES, profile_json
-from annotation.exchange.records import NOT_GIVEN
 from annotation.exchange.reviews import EMPTY, TIMES
 from annotation.exchange.upsert_suggestions import TAGGER
 from annotation.models import Annotation, AttributeLabel, Suggestion

@@ -8,9 +8,6 @@ from typing import Any, NamedTuple
 
 from annotation.exchange.problems import Place
 
-NOT_GIVEN = "(not given)"
-"""Key in an `extra` under which stand the fields that a file left out although the layout has them."""
-
 
 @dataclass(slots=True)
 class ProfileRecord:

@@ -78,9 +78,16 @@ def adopt(row: Model, wanted: dict[str, Any]) -> bool:
     return differs
 
 
-def store_threads(records: Iterable[ThreadRecord], job: Job) -> dict[str, int]:
-    """External id -> key of every thread."""
-    keys: dict[str, int] = {}
+@dataclass
+class Threads:
+    """External id -> key of every thread of a file, and those that have just been made."""
+
+    keys: dict[str, int] = field(default_factory=dict)
+    new: set[str] = field(default_factory=set)
+
+
+def store_threads(records: Iterable[ThreadRecord], job: Job) -> Threads:
+    threads = Threads()
     for batch in batches(records):
         names = [record.external_id for record in batch]
         stored = {
@@ -99,9 +106,10 @@ def store_threads(records: Iterable[ThreadRecord], job: Job) -> dict[str, int]:
             else:
                 job.tallies["threads"].same += 1
         job.update(changed, ["target_phrase"], "threads")
-        keys |= {name: thread.pk for name, thread in stored.items()}
-        keys |= _insert_threads([record for record in batch if record.external_id not in stored], job)
-    return keys
+        new = _insert_threads([record for record in batch if record.external_id not in stored], job)
+        threads.keys |= {name: thread.pk for name, thread in stored.items()} | new
+        threads.new |= new.keys()
+    return threads
 
 
 def _insert_threads(records: list[ThreadRecord], job: Job) -> dict[str, int]:

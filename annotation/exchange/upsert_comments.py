@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import Max
@@ -12,7 +13,7 @@ from django.db.models import Max
 from annotation.exchange.copying import reserve_ids
 from annotation.exchange.outline import Stored
 from annotation.exchange.records import CommentRecord
-from annotation.exchange.upsert import Job, adopt, batches
+from annotation.exchange.upsert import Job, Threads, adopt, batches
 from annotation.exchange.upsert_labels import store_annotations
 from annotation.exchange.upsert_profiles import Authors
 from annotation.exchange.upsert_suggestions import Received, store_suggestions
@@ -36,6 +37,15 @@ FROM above
 """
 
 
+NO_PROFILE = "comments whose author has no profile in the corpus (import the profiles, then this file again)"
+
+
+class _Unlinked(NamedTuple):
+    key: int
+    username: str
+    author: str
+
+
 class CommentStore:
     """Writes the comments of one file, batch by batch. Every id of the file is registered first."""
 
@@ -43,7 +53,7 @@ class CommentStore:
         self,
         job: Job,
         authors: Authors,
-        threads: dict[str, int],
+        threads: Threads,
         next_position: Callable[[CommentRecord], int],
     ) -> None:
         self._job = job
@@ -52,14 +62,20 @@ class CommentStore:
         self._next_position = next_position
         self._keys: dict[str, int] = {}
         self._stored: set[int] = set()
+        self._unlinked: list[_Unlinked] = []
         last = Comment.objects.filter(corpus_id=job.corpus.pk).aggregate(last=Max("sequence"))["last"]
         self._sequence = 0 if last is None else last + 1
 
-    def register(self, external_ids: Iterable[str]) -> None:
-        """Finds or reserves the keys, so that a reply can be written before its parent."""
+    def register(self, external_ids: Iterable[str], *, all_new: bool = False) -> None:
+        """Finds or reserves the keys, so that a reply can be written before its parent.
+
+        `all_new` saves the look-up where the ids cannot be there: those of a tree begin with its thread's.
+        """
         mine = Comment.objects.filter(corpus_id=self._job.corpus.pk)
         for batch in batches(external_ids):
-            known = dict(mine.filter(external_id__in=batch).values_list("external_id", "pk"))
+            known: dict[str, int] = {}
+            if not all_new:
+                known = dict(mine.filter(external_id__in=batch).values_list("external_id", "pk"))
             new = [one for one in batch if one not in known] if known else batch
             self._stored.update(known.values())
             self._keys |= known
@@ -94,16 +110,30 @@ class CommentStore:
             else:
                 self._job.tallies["comments"].same += 1
             received.append(Received(key, comment is None, record))
+            if profile is None:
+                self._unlinked.append(_Unlinked(key, record.username, record.author))
         if not self._job.problems.total:
             self._job.insert(Comment, NEW, new, "comments")
             self._job.update(changed, UPDATED, "comments")
             store_suggestions(received, self._job)
             store_annotations(received, self._job)
 
+    def finish(self) -> None:
+        """Links comments to profiles that a later row of the file has brought, and counts those without."""
+        late: dict[int, list[int]] = defaultdict(list)
+        for one in self._unlinked:
+            if profile := self._authors.known(one.username, one.author):
+                late[profile].append(one.key)
+        for profile, keys in late.items():
+            Comment.objects.filter(pk__in=keys).update(profile=profile)
+        missing = len(self._unlinked) - sum(len(keys) for keys in late.values())
+        if missing:
+            self._job.problems.warnings[NO_PROFILE] += missing
+
     def _content(self, record: CommentRecord, profile: int | None) -> tuple[Any, ...]:
         """The values of CONTENT."""
         return (
-            self._threads[record.thread],
+            self._threads.keys[record.thread],
             None if record.parent is None else self._keys[record.parent],
             profile,
             record.author,

@@ -16,7 +16,7 @@ from simulation.models import Profile
 
 CONTENT = ("username", "facts", "style", "extra")
 NEW = ("id", "corpus_id", "external_id", *CONTENT)
-NO_PROFILE = "comments whose author has no profile in the corpus (import the profiles, then this file again)"
+REMEMBERED = 10_000
 
 
 def store_profiles(records: Iterable[ProfileRecord], job: Job) -> None:
@@ -79,14 +79,20 @@ class Authors:
         found = [self._find(record) for record in batch]
         self._create(batch, found, job)
         for record, profile in zip(batch, found, strict=True):
-            if profile is None:
-                record.place.warn(NO_PROFILE)
-            elif record.profile is not None:
+            if profile and record.profile is not None:
                 self._compare(record, record.profile, profile, job)
         return [profile.pk if profile else None for profile in found]
 
+    def known(self, username: str, author: str) -> int | None:
+        """The key of a profile that has been seen, without asking the database."""
+        profile = self._by_name.get(username) or self._by_id.get(author or username)
+        return profile.pk if profile else None
+
     def _look_up(self, batch: list[CommentRecord], job: Job) -> None:
         """Remembers the profiles of new names; a missing one is asked for again, as others may add it."""
+        if len(self._by_id) > REMEMBERED:
+            for known in (self._by_name, self._by_id, self._contents):
+                known.clear()
         names = {record.username for record in batch} - self._by_name.keys()
         ids = {record.author or record.username for record in batch} - self._by_id.keys()
         if names or ids:

@@ -58,7 +58,9 @@ def _in_scale(field: str) -> Q:
 class AttributeLabel(models.Model):
     """Scales are NULL where the published files say 0: not asked, or not given."""
 
-    annotation = models.ForeignKey(Annotation, on_delete=models.CASCADE, related_name="labels")
+    annotation = models.ForeignKey(
+        Annotation, on_delete=models.CASCADE, related_name="labels", db_index=False
+    )
     attribute = models.CharField(max_length=40)
     state = models.CharField(max_length=10, choices=[(state.value, state.value) for state in State])
     value = models.CharField(max_length=1000, blank=True)
@@ -106,7 +108,9 @@ class AnnotationEvent(models.Model):
 
     SOURCES = [("human", "human"), ("import", "import"), ("bulk", "bulk")]
 
-    annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="events")
+    annotation = models.ForeignKey(
+        Annotation, on_delete=models.PROTECT, related_name="events", db_index=False
+    )
     person = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
     attribute = models.CharField(max_length=40)
     old = models.JSONField(null=True)

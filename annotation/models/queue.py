@@ -35,7 +35,7 @@ class Queue(models.Model):
     STATES = [("open", "open"), ("paused", "paused"), ("closed", "closed")]
 
     public_id = PublicIdField()
-    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="queues")
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="queues", db_index=False)
     name = models.CharField(max_length=80)
     people_per_item = models.PositiveSmallIntegerField(default=1)
     state = models.CharField(max_length=10, choices=STATES, default="open")
@@ -59,7 +59,7 @@ class Item(models.Model):
     """One comment in one queue. `position` orders the work and is a column of its own on purpose."""
 
     public_id = PublicIdField()
-    queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="items")
+    queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="items", db_index=False)
     comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="items")
     position = models.PositiveBigIntegerField()
 
@@ -79,7 +79,7 @@ class Slot(models.Model):
     STATES = [(state, state) for state in (OPEN, LEASED, DONE, SKIPPED)]
 
     queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="slots")
-    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots", db_index=False)
     number = models.PositiveSmallIntegerField()
     position = models.PositiveBigIntegerField()
     """The item's, so that the next slot is found by one partial index."""

@@ -13,7 +13,7 @@ class Suggestion(models.Model):
     and never goes to a labeler's browser.
     """
 
-    comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="suggestions")
+    comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="suggestions", db_index=False)
     tagger = models.CharField(max_length=100, default="imported")
     attribute = models.CharField(max_length=40)
     position = models.PositiveSmallIntegerField(default=0)

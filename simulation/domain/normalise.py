@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 
 from simulation.domain.attributes import Attribute, Kind
 
@@ -11,14 +10,12 @@ OLDEST = 120
 RANGE = re.compile(r"^(\d{1,3})(?:\s*(?:-|–|—|to)\s*(\d{1,3}))?$")
 
 
-@dataclass(frozen=True)
 class BadValue(Exception):
     """A value that an attribute cannot take; `problem` says what to write instead."""
 
-    problem: str
-
-    def __str__(self) -> str:
-        return self.problem
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
 
 
 def squeeze(text: str) -> str:

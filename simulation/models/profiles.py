@@ -23,7 +23,7 @@ class Profile(models.Model):
     """The truth about an author. `facts` maps catalogue keys to values as they came (age a number)."""
 
     public_id = PublicIdField()
-    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="profiles")
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="profiles", db_index=False)
     external_id = models.CharField(max_length=100)
     username = models.CharField(max_length=100)
     facts = models.JSONField(default=dict)

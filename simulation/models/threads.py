@@ -23,7 +23,8 @@ class Thread(models.Model):
     SOURCES = [("simulated", "simulated"), ("tree", "imported tree"), ("flat", "imported rows")]
 
     public_id = PublicIdField()
-    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="threads")
+    # Unique constraints and indexes below begin with these foreign keys; a second index would only cost.
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="threads", db_index=False)
     external_id = models.CharField(max_length=100)
     target_phrase = models.CharField(max_length=200, blank=True)
     """What the thread's topic asks about (SynthPAI `guess_feature`)."""
@@ -54,8 +55,8 @@ class Comment(models.Model):
     STATES = [("active", "active"), ("withdrawn", "withdrawn")]
 
     public_id = PublicIdField()
-    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="comments")
-    thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="comments")
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="comments", db_index=False)
+    thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="comments", db_index=False)
     parent = models.ForeignKey(
         "self", on_delete=models.RESTRICT, null=True, blank=True, related_name="replies"
     )

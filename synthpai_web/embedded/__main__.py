@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from .places import Place, place
 from .servers import server_at
 
 SERVERS: tuple[ServerName, ...] = ("postgres", "valkey")
+ENDING_SECONDS = 5.0
 NOT_RUNNING = 3  # as service scripts say it
 
 
@@ -44,7 +46,11 @@ def _status(where: Place) -> int:
 
 
 def _forget(where: Place) -> int:
-    if any(is_held(lock_path(where.run_dir, name, "server")) for name in SERVERS):
+    end = time.monotonic() + ENDING_SECONDS
+    while any(is_held(lock_path(where.run_dir, name, "server")) for name in SERVERS):
+        if time.monotonic() < end:  # whoever used it has just left, perhaps
+            time.sleep(0.2)
+            continue
         raise EmbeddedServerError("A server is running there: end what uses it first.")
     for folder in (where.outside, where.short):
         if folder.is_dir() and not folder.is_symlink() and folder.stat().st_uid == os.geteuid():

@@ -1,10 +1,13 @@
 """Up is not ready: each part that is missing is named."""
 
+import socket
 import time
+from io import StringIO
 
 import pytest
 from celery import current_app
 from django.conf import settings
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.urls import reverse
 
@@ -59,6 +62,17 @@ def test_a_real_worker_makes_the_site_ready(client, worker):
     worker.start()
     answer = client.get("/readyz").json()
     assert answer["ok"], answer
+
+
+def test_the_worker_s_own_health_check_looks_at_its_host_only(no_workers):
+    now = time.time()
+    workers.broker().hset(workers.KEY, "celery@elsewhere", f"{now:.1f}")
+    with pytest.raises(CommandError, match="no worker of"):
+        call_command("worker_alive")
+    workers.broker().hset(workers.KEY, f"celery@{socket.gethostname()}", f"{now:.1f}")
+    said = StringIO()
+    call_command("worker_alive", stdout=said)
+    assert "s ago" in said.getvalue()
 
 
 def test_the_database_is_of_a_supported_version(db):

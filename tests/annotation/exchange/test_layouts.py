@@ -1,0 +1,49 @@
+"""What a file is, by what stands in it."""
+
+import json
+
+import pytest
+
+from annotation.exchange.layouts import Layout, layout_of
+from annotation.exchange.reading import Unreadable
+from tests.annotation.exchange.samples import node, profile, row
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "layout"),
+    [
+        ("a.json", {"pers1": profile()}, Layout.PROFILES),
+        ("a.json", json.dumps({"pers1": profile()}, indent=1), Layout.PROFILES),
+        ("a.json", {"pers1": json.dumps(profile())}, Layout.PROFILES),
+        ("a.json", node(), Layout.TREE),
+        ("a.json", json.dumps(node(profile=profile()), indent=1), Layout.TREE),
+        ("a.json", json.dumps({"profile": profile(), **node()}), Layout.TREE),
+        ("a.json", {"children": [], "text": "x"}, Layout.TREE),
+        ("a.jsonl", [node()], Layout.TREE),
+        ("a.jsonl", [row()], Layout.LINES),
+        ("a.json", [row(), row(1)], Layout.LINES),
+        ("a.txt", [row()], Layout.LINES),
+        ("a.json", json.dumps([row()]), Layout.ARRAY),
+        ("a.jsonl", "{broken\n", Layout.LINES),
+        ("a.json", "{broken\n", Layout.TREE),
+    ],
+)
+def test_the_layout_is_seen(write, name, content, layout):
+    assert layout_of(write(name, content)) is layout
+    assert layout_of(write(f"{name}.gz", content)) is layout
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("\n \n", "is empty"),
+        ("comment,text\n", "not JSON"),
+        ([{"username": "A", "comments": []}, {"username": "B"}], "username, comments"),
+        ({"count": 3}, "“thread_id”"),
+        ([node(), node()], "more than one tree"),
+    ],
+)
+def test_what_is_none_of_them_is_refused_with_what_is_possible(write, content, message):
+    with pytest.raises(Unreadable, match=message):
+        layout_of(write("a.json", content))

@@ -1,0 +1,85 @@
+"""JSON of any length, one value at a time, with the place of what is wrong."""
+
+import json
+
+import pytest
+
+from annotation.exchange.decoding import decode
+from annotation.exchange.reading import Unreadable
+from annotation.exchange.scanning import Entry, Scanner
+
+
+def scan(text, size):
+    return list(Scanner(text[start : start + size] for start in range(0, len(text), size)).entries())
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_members_come_with_the_line_they_begin_in_however_the_text_is_cut(size):
+    text = '{"a": {"x": [1, 2.5, "é\\u0041"]},\n\n "b": 12345,\n"c": "words",\n"d": true}\n'
+    assert scan(text, size) == [
+        Entry(1, "a", {"x": [1, 2.5, "éA"]}),
+        Entry(3, "b", 12345),
+        Entry(4, "c", "words"),
+        Entry(5, "d", True),
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_elements_of_an_array_have_no_key(size):
+    assert scan('[\n{"a": 1},\n{"a": 2}]', size) == [Entry(2, "", {"a": 1}), Entry(3, "", {"a": 2})]
+
+
+def test_nothing_in_it_is_nothing_out_of_it():
+    assert scan("{}", 9) == scan(" [ ] ", 1) == []
+
+
+@pytest.mark.parametrize("size", [3, 1000])
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ('{"a" 1}', 1, "column 6: “:” is expected"),
+        ('{"a": 1,}', 1, "column 9: a name in double quotes is expected"),
+        ("[1 2]", 1, "column 4: “,” is expected"),
+        ('{"a": 1}  x', 1, "column 11: something follows the end"),
+        ('{"a": "x', 1, "column 7: Unterminated string"),
+        ('{\n"a":\n [1,,2]}', 3, "column 5: Expecting value"),
+        ("5", 1, "a JSON object or array is expected"),
+        ('{"a":\n\n NaN}', 3, "NaN is not JSON"),
+        ('{"a":\n 1e999}', 2, "1e999 is too large a number"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(text, line, message, size):
+    with pytest.raises(Unreadable) as error:
+        scan(text, size)
+    assert error.value.line == line
+    assert message in str(error.value)
+
+
+def test_an_endless_value_is_refused(monkeypatch):
+    monkeypatch.setattr("annotation.exchange.scanning.MAX_RECORD", 20)
+    with pytest.raises(Unreadable, match="longer than"):
+        scan('{"a": "' + "x" * 100 + '"}', 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (r'{"a": "\u0000"}', "NUL character"),
+        (r'{"a": "\ud83d"}', "surrogate"),
+        (r'{"a": "\\ud83d\ude05"}', "surrogate"),
+        (r'{"a\u0000": 1}', "NUL character"),
+        ('{"a": ' + "[" * 401 + "]" * 401 + "}", "nested too deeply"),
+        ('{"a": ' + "[" * 3000 + "]" * 3000 + "}", "nested too deeply"),
+        ('{"a": ' + "9" * 5000 + "}", "digits"),
+    ],
+)
+def test_what_the_database_cannot_hold_is_refused(text, message):
+    with pytest.raises(ValueError, match=message):
+        decode(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 399 + "{}" + "]" * 399, r'"\ud83d\ude05"', r'"\\u0000"', r'"\u00e9"', '"😅"', r'"\\ud83d"']
+)
+def test_what_it_can_hold_is_not(text):
+    assert decode(text) == json.loads(text)
