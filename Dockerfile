@@ -11,7 +11,7 @@ ENV PATH="/venv/bin:$PATH" PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 COPY --from=build /venv /venv
 COPY --chown=root:root . .
 # Files with hashed names, made once; the key is for this command alone.
-RUN SECRET_KEY=build STATIC_ROOT=/app/static-built DATABASE_URL=postgresql://build@build/build \
+RUN SECRET_KEY=used-while-this-image-is-built-and-never-again STATIC_ROOT=/app/static-built DATABASE_URL=postgresql://build@build/build \
     REDIS_URL=redis://build python manage.py collectstatic --noinput
 ENV STATIC_ROOT=/app/static-built
 USER studio

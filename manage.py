@@ -2,11 +2,16 @@
 """Django's command line. Starts the embedded servers first where no address names others."""
 
 import os
+import signal
 import sys
 
-from django.core.management import execute_from_command_line
+INTERRUPTED = 128 + signal.SIGINT
+# Loading takes a second in which Ctrl-C would end in a traceback: nothing is begun yet, so just leave.
+signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
 
-from synthpai_web.start import attach_servers, read_settings
+from django.core.management import execute_from_command_line  # noqa: E402 - after the signal
+
+from synthpai_web.start import attach_servers, read_settings  # noqa: E402
 
 # Commands that look at code only.
 WITHOUT_SERVERS = {"check", "collectstatic", "help", "version", "--help", "--version"}
@@ -29,4 +34,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        main()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

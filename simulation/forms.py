@@ -6,9 +6,12 @@ from django import forms
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordMixin, UsernameField
 from django.contrib.auth.password_validation import password_validators_help_texts
 from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.validators import MaxLengthValidator
 
 from simulation.models import Corpus, User
 from simulation.selectors.people import Reach
+
+NAME_LENGTH = 150
 
 
 class Styled:
@@ -37,7 +40,12 @@ class LoginForm(Styled, AuthenticationForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["username"].label = "Name"
+        name = self.fields["username"]
+        name.label = "Name"
+        # Django's form tells the browser alone; a longer name would not fit the table of failed logins.
+        name.validators.append(
+            MaxLengthValidator(NAME_LENGTH, f"A name has at most {NAME_LENGTH} characters.")
+        )
 
 
 class InviteForm(Styled, forms.Form):
@@ -67,7 +75,7 @@ class JoinForm(Styled, SetPasswordMixin, forms.Form):
 
     username = UsernameField(
         label="Name",
-        max_length=150,
+        max_length=NAME_LENGTH,
         validators=[UnicodeUsernameValidator()],
         help_text="Others see it beside your work. It need not be your real one: letters, digits and @.+-_",
     )

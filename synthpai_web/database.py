@@ -1,9 +1,22 @@
-"""A PostgreSQL address as Django's settings want it."""
+"""The addresses of PostgreSQL and of the broker, as the settings want them."""
 
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from synthpai_web.env import BadSetting
+
+# What libpq may be told in the address; a slip of the pen would otherwise fail at the first query.
+OPTIONS = {
+    "application_name",
+    "connect_timeout",
+    "host",
+    "options",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "sslrootcert",
+    "target_session_attrs",
+}
 
 
 def django_database(url: str, *, pool_size: int) -> dict[str, Any]:
@@ -14,13 +27,13 @@ def django_database(url: str, *, pool_size: int) -> dict[str, Any]:
     """
     parts = urlsplit(url)
     options: dict[str, Any] = dict(parse_qsl(parts.query))
+    if unknown := sorted(options.keys() - OPTIONS):
+        raise BadSetting(
+            "DATABASE_URL", f"unknown option {', '.join(unknown)}; known are {', '.join(sorted(OPTIONS))}"
+        )
     name = unquote(parts.path.lstrip("/"))
     if not name:
         raise BadSetting("DATABASE_URL", "the address names no database: postgresql://user@host/NAME")
-    try:
-        port = parts.port
-    except ValueError:
-        raise BadSetting("DATABASE_URL", "the port is not a number") from None
     host = options.pop("host", "") or unquote(parts.hostname or "")
     options["pool"] = {"min_size": 0, "max_size": pool_size, "timeout": 20}
     return {
@@ -29,7 +42,17 @@ def django_database(url: str, *, pool_size: int) -> dict[str, Any]:
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": host,
-        "PORT": str(port or ""),
+        "PORT": str(parts.port or ""),
         "OPTIONS": options,
         "CONN_HEALTH_CHECKS": True,
     }
+
+
+def broker_address(url: str) -> str:
+    """`url`, once its database is a number: the client passes over anything else without a word."""
+    parts = urlsplit(url)
+    named = "" if parts.scheme == "unix" else parts.path.strip("/")
+    for number in (named, dict(parse_qsl(parts.query)).get("db", "")):
+        if number and not number.isdecimal():
+            raise BadSetting("REDIS_URL", "the database is not a number: redis://host:6379/0")
+    return url

@@ -8,6 +8,7 @@ recorded: a test compares the record with `.env.example`.
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
@@ -61,12 +62,24 @@ class Env:
     def words(self, name: str, default: tuple[str, ...] = ()) -> list[str]:
         """A comma-separated list; blanks around the words do not matter."""
         raw = self._raw(name)
-        return [word.strip() for word in raw.split(",") if word.strip()] if raw else list(default)
+        words = [word.strip() for word in raw.split(",") if word.strip()]
+        if raw and not words:
+            raise BadSetting(name, "there is nothing between the commas")
+        return words or list(default)
 
     def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
         raw = self._raw(name) or default
         if raw not in allowed:
             raise BadSetting(name, f"{raw!r} is not one of {', '.join(allowed)}")
+        return raw
+
+    def zone(self, name: str, default: str) -> str:
+        """The name of a time zone that this machine knows."""
+        raw = self._raw(name) or default
+        try:
+            ZoneInfo(raw)
+        except (KeyError, ValueError, OSError):
+            raise BadSetting(name, f"{raw!r} is not a time zone; write one as Europe/Zurich") from None
         return raw
 
     def folder(self, name: str, default: Path) -> Path:
@@ -78,11 +91,20 @@ class Env:
         return path.resolve()
 
     def url(self, name: str, schemes: tuple[str, ...]) -> str:
-        """An address with one of `schemes`, or the empty string."""
+        """An address with one of `schemes`, or the empty string. Problems are told without its password."""
         raw = self._raw(name)
         if not raw:
             return ""
-        parts = urlsplit(raw)
+        try:
+            parts = urlsplit(raw)
+        except ValueError:
+            raise BadSetting(name, "this is not an address; is a bracket missing?") from None
+        try:
+            _ = parts.port
+        except ValueError:
+            raise BadSetting(
+                name, "the port is not a number from 0 to 65535 (in a password, write / as %2F, # as %23)"
+            ) from None
         if parts.scheme not in schemes:
             allowed = ", ".join(f"{scheme}://" for scheme in schemes)
             raise BadSetting(name, f"the address must begin with {allowed}")

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 
+import psycopg
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from redis.exceptions import RedisError
 
 from simulation.selectors import workers
+
+CONNECT_SECONDS = 3
 
 
 @dataclass(frozen=True)
@@ -17,16 +20,20 @@ class Check:
 
 
 def database() -> Check:
+    """Asks over a connection of its own: the pool waits for a lost server longer than a probe may."""
+    address = connection.get_connection_params() | {"connect_timeout": CONNECT_SECONDS}
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError as error:
+        with psycopg.connect(**address) as asking:
+            asking.execute("SELECT 1")
+    except psycopg.Error as error:
         return Check("database", False, f"does not answer ({type(error).__name__})")
     return Check("database", True, "answers")
 
 
-def migrations() -> Check:
+def migrations(*, reachable: bool) -> Check:
     """Unapplied migrations mean that this code and this database do not belong together yet."""
+    if not reachable:
+        return Check("migrations", False, "unknown, the database does not answer")
     try:
         executor = MigrationExecutor(connection)
         missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
@@ -59,4 +66,5 @@ def worker() -> Check:
 
 
 def readiness() -> list[Check]:
-    return [database(), migrations(), broker(), worker()]
+    asked = database()
+    return [asked, migrations(reachable=asked.ok), broker(), worker()]

@@ -1,5 +1,6 @@
-"""A request's id and its log line: facts for the operator, no word of any person in it."""
+"""What holds for every request: its id and log line (no word of any person in it), its sender, its text."""
 
+import ipaddress
 import logging
 import re
 import time
@@ -8,7 +9,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict, UnreadablePostError
 
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
 USABLE_ID = re.compile(r"^[A-Za-z0-9-]{8,64}$")
@@ -53,10 +54,55 @@ class RequestLog:
             request_id.reset(token)
 
 
+class RefuseNul:
+    """Answers 400 to text with a NUL character in it, which PostgreSQL cannot hold and no person types.
+
+    Looks at the address and at plain forms. Uploads are left unread here; their forms look for themselves.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
+        sent = [request.GET]
+        if request.content_type == "application/x-www-form-urlencoded":
+            try:
+                sent.append(request.POST)
+            except UnreadablePostError:
+                return None  # the visitor is gone; CsrfViewMiddleware answers
+        if not any(_has_nul(fields) for fields in sent):
+            return None
+        return HttpResponse(
+            "<!doctype html><html lang=en><meta charset=utf-8><title>Not accepted · SynthPAI Studio</title>"
+            "<h1>The text holds a NUL character</h1><p>It is invisible and cannot be stored; it comes with"
+            " pasted text at times. Go back: what you typed is still there. Write the pasted part anew and"
+            " send again.</p></html>",
+            status=400,
+        )
+
+
+def _has_nul(fields: QueryDict) -> bool:
+    return any("\0" in text for name, values in fields.lists() for text in (name, *values))
+
+
 def client_address(request: HttpRequest) -> str:
-    """The visitor's address: the entry of X-Forwarded-For that our own proxies vouch for, if any."""
+    """The visitor's address: the entry of X-Forwarded-For that our own proxies vouch for, if it is one."""
     if settings.PROXY_COUNT:
         hops = [hop.strip() for hop in request.headers.get("X-Forwarded-For", "").split(",") if hop.strip()]
-        if len(hops) >= settings.PROXY_COUNT:
-            return hops[-settings.PROXY_COUNT]
+        if len(hops) >= settings.PROXY_COUNT and (address := _address(hops[-settings.PROXY_COUNT])):
+            return address
     return request.META.get("REMOTE_ADDR", "")
+
+
+def _address(hop: str) -> str:
+    """The IP address in what a proxy wrote, with or without brackets, port and zone; "" if there is none."""
+    host = hop[1:].partition("]")[0] if hop.startswith("[") else hop
+    if host.count(":") == 1:
+        host = host.partition(":")[0]
+    try:
+        return str(ipaddress.ip_address(host.partition("%")[0]))
+    except ValueError:
+        return ""

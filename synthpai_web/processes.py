@@ -10,11 +10,12 @@ from synthpai_web.supervisor import Process, Supervisor
 
 HOST = "127.0.0.1"
 FIRST_PORT = 8000
+LAST_PORT = 65_535
 
 
 def free_port(wanted: int = FIRST_PORT) -> int:
     """`wanted`, or the next free one within a hundred, or any."""
-    for port in (*range(wanted, min(wanted + 100, 65_535)), 0):
+    for port in (*range(wanted, min(wanted + 100, LAST_PORT + 1)), 0):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

@@ -6,9 +6,9 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 
 from synthpai_web import embedded
-from synthpai_web.database import django_database
-from synthpai_web.demo_key import demo_secret_key
-from synthpai_web.env import BadSetting, Env
+from synthpai_web.database import broker_address, django_database
+from synthpai_web.demo_key import secret_key
+from synthpai_web.env import Env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Env(os.environ)
@@ -19,22 +19,13 @@ DEBUG = env.flag("DEBUG")
 VAR_DIR = env.folder("SYNTHPAI_VAR", BASE_DIR / "var")
 SYNTHPAI_DATA = env.text("SYNTHPAI_DATA")
 
-SECRET_KEY = env.text("SECRET_KEY")
-if not SECRET_KEY:
-    if not DEMO:
-        raise BadSetting(
-            "SECRET_KEY",
-            "not set. Make one with: python -c 'import secrets; print(secrets.token_urlsafe(50))'"
-            " (only the demo, SYNTHPAI_DEMO=1, makes its own)",
-        )
-    SECRET_KEY = demo_secret_key(VAR_DIR)
-
+SECRET_KEY = secret_key(env.text("SECRET_KEY"), demo=DEMO, var_dir=VAR_DIR)
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 
 # --- Servers: named by an address, or embedded ones in VAR_DIR -----------------------------------------
 DATABASE_URL = env.url("DATABASE_URL", ("postgres", "postgresql"))
-REDIS_URL = env.url("REDIS_URL", ("redis", "rediss", "unix"))
+REDIS_URL = broker_address(env.url("REDIS_URL", ("redis", "rediss", "unix")))
 EMBEDDED_POSTGRES = not DATABASE_URL
 EMBEDDED_VALKEY = not REDIS_URL
 if EMBEDDED_POSTGRES or EMBEDDED_VALKEY:
@@ -72,6 +63,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "synthpai_web.middleware.RefuseNul",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
@@ -180,12 +172,13 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 LANGUAGE_CODE = "en"
 USE_I18N = False
 USE_TZ = True
-TIME_ZONE = env.text("TIME_ZONE", "UTC")
+TIME_ZONE = env.zone("TIME_ZONE", "UTC")
 
 # --- Work in the background -----------------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 2, "interval_start": 0, "interval_step": 0.2}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

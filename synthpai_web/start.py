@@ -16,13 +16,25 @@ def read_settings() -> None:
         sys.exit(f"BadSetting: {error}")
 
 
-def attach_servers() -> None:
-    """Starts, or joins, those servers that no address names. Ends the process with a sentence on failure."""
+def attach_servers() -> list[str]:
+    """Starts, or joins, those servers that no address names; says which did not answer before.
+
+    To be called again at will: a server that was lost meanwhile is started anew. Ends the process with a
+    sentence on failure.
+    """
     read_settings()
+    wanted: dict[embedded.ServerName, bool] = {
+        "postgres": settings.EMBEDDED_POSTGRES,
+        "valkey": settings.EMBEDDED_VALKEY,
+    }
     try:
-        if settings.EMBEDDED_POSTGRES:
-            embedded.attach(settings.VAR_DIR, "postgres")
-        if settings.EMBEDDED_VALKEY:
-            embedded.attach(settings.VAR_DIR, "valkey")
+        return [name for name, is_ours in wanted.items() if is_ours and _attach(name)]
     except embedded.EmbeddedServerError as error:
         sys.exit(f"The embedded server did not start. {error}")
+
+
+def _attach(name: embedded.ServerName) -> bool:
+    """Whether the server did not answer before; now it does."""
+    was_silent = not embedded.answers(settings.VAR_DIR, name)
+    embedded.attach(settings.VAR_DIR, name)
+    return was_silent

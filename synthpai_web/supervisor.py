@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 GRACE_SECONDS = 12.0
+WATCH_SECONDS = 3.0
 PR_SET_PDEATHSIG = 1
 
 
@@ -72,10 +73,14 @@ class Supervisor:
                 raise ChildEnded(f"{what} was not ready within {seconds:.0f} s; see {self.logs}")
             time.sleep(0.1)
 
-    def stay(self) -> None:
-        """Until a signal or the end of a child."""
+    def stay(self, watch: Callable[[], None]) -> None:
+        """Until a signal or the end of a child; meanwhile calls `watch` every few seconds."""
+        due = time.monotonic() + WATCH_SECONDS
         while True:
             self.check()
+            if time.monotonic() >= due:
+                watch()
+                due = time.monotonic() + WATCH_SECONDS
             time.sleep(0.5)
 
     def __exit__(self, *_: object) -> None:

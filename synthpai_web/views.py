@@ -10,7 +10,8 @@ from annotation.selectors import labels
 from annotation.selectors import queue as work
 from simulation.domain.attributes import CERTAINTY, HARDNESS, TARGETS
 from simulation.domain.roles import Right
-from simulation.selectors import threads, workers
+from simulation.models import Corpus
+from simulation.selectors import workers
 from simulation.selectors.access import PersonRequest, public, rights_of, signed_in
 from synthpai_web import health
 
@@ -21,7 +22,8 @@ def home(request: PersonRequest) -> HttpResponse:
     """What there is to do, by what the person may do."""
     rights = rights_of(request.user)
     queues = work.work_of(request.user) if Right.REVIEW in rights else []
-    corpora = list(threads.corpora(request.user)) if Right.SEE_LABELS in rights else []
+    seen = Corpus.objects.with_right(request.user, Right.SEE_LABELS)
+    corpora = list(seen) if Right.SEE_LABELS in rights else []
     context = {
         "section": "home",
         "now": timezone.localtime(),

@@ -143,6 +143,6 @@ def as_offered(attribute: Attribute, guess: str) -> str:
 def _outcome(attribute: Attribute, value: str, suggestion: Guessed | None) -> Outcome:
     if not suggestion:
         return Outcome.ADDED
-    if suggestion.guesses and same_value(attribute, value, suggestion.guesses[0]):
+    if suggestion.guesses and same_value(attribute, value, as_offered(attribute, suggestion.guesses[0])):
         return Outcome.CONFIRMED
     return Outcome.CORRECTED

@@ -9,6 +9,7 @@ from annotation.exchange.problems import NOT_GIVEN, Place, brief
 from annotation.exchange.profiles import decoded, read_profile
 from annotation.exchange.records import CommentRecord
 from annotation.exchange.reviews import read_reviews
+from annotation.exchange.sameness import alike
 
 LONGEST_ID = 200
 LONGEST_NAME = 100
@@ -87,7 +88,7 @@ class CommentReader:
             return
         record.profile = profile
         key = record.author or record.username
-        if self._checked.get(key) == profile:
+        if alike(self._checked.get(key), profile):
             return
         if read_profile(key or "?", profile, place.inside("profile")):
             if len(self._checked) >= REMEMBERED:

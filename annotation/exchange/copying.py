@@ -40,7 +40,8 @@ def copy_in(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[An
     makers = [maker for field in made if (maker := _maker(field))]
     adapt = connections[DEFAULT_DB_ALIAS].ops.adapt_json_value  # not the proxy, whose look-ups are slow
     statement = _statement(model, [*(fields[name] for name in names), *same, *made])
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+    # COPY goes past Django's cursor; its errors are to be those that the rest of the program knows.
+    with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as copy:
         for given in rows:
             row = list(given)
             for place in documents:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
+from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, transaction
 from django.db.models import Model
 from django.utils import timezone
@@ -17,7 +18,7 @@ from django.utils import timezone
 from annotation.exchange.copying import analyze
 from annotation.exchange.files import BadPath, Source, TreeFile, files_of, source
 from annotation.exchange.problems import SHOWN, Problem, Problems
-from annotation.exchange.reading import Unreadable
+from annotation.exchange.reading import Unreadable, is_text
 from annotation.exchange.reports import FileReport, ImportReport, Tally, tallies
 from annotation.exchange.upsert import Job, lock
 from annotation.exchange.upsert_profiles import Authors
@@ -58,6 +59,7 @@ def import_paths(
     Raises BadPath for a path without a file, ValidationError for a name that no corpus can have.
     """
     begun = monotonic()
+    _check_texts(name=corpus_name, description=description, licence=licence)
     run = _Run(NewCorpus(corpus_name.strip(), by, description, licence))
     with ExitStack() as stack:
         if dry_run:
@@ -69,6 +71,13 @@ def import_paths(
         else:
             run.renew_statistics()
     return run.report(dry_run=dry_run, seconds=round(monotonic() - begun, 3))
+
+
+def _check_texts(**texts: str) -> None:
+    """Refuses what the database cannot even be asked for, as words of a terminal that is not in UTF-8."""
+    message = "Must be UTF-8 text without NUL characters."
+    if wrong := [field for field, text in texts.items() if not is_text(text)]:
+        raise ValidationError({field: [message] for field in wrong})
 
 
 @dataclass

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from annotation.exchange.reading import Unreadable
@@ -49,7 +51,45 @@ def _refused(word: str) -> Any:
     raise ValueError(f"{word} is not JSON; write null or leave the field out")
 
 
-_DECODER = json.JSONDecoder(parse_float=_number, parse_constant=_refused)
+class _Repeated(ValueError):
+    """An object has this key twice. Of two values the standard library would keep the last, in silence."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise _Repeated(Counter(key for key, _ in pairs).most_common(1)[0][0])
+    return made
+
+
+_DECODER = json.JSONDecoder(parse_float=_number, parse_constant=_refused, object_pairs_hook=_object)
+
+
+class _Placing(json.JSONDecoder):
+    """Decodes again, slowly, what has a key twice, to say where the innermost such object begins."""
+
+    def __init__(self) -> None:
+        super().__init__(object_pairs_hook=_object)
+        self.start: int | None = None
+        self.parse_object = self._parse
+        self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
+
+    def _parse(self, text_and_start: tuple[str, int], *others: Any) -> Any:
+        try:
+            return json.decoder.JSONObject(text_and_start, *others)  # type: ignore[attr-defined]
+        except _Repeated:
+            if self.start is None:
+                self.start = text_and_start[1] - 1
+            raise
+
+
+def _repeated(key: str, text: str, start: int) -> json.JSONDecodeError:
+    placing = _Placing()
+    with suppress(_Repeated, RecursionError):
+        placing.raw_decode(text, start)
+    shown = key if len(key) <= 40 else f"{key[:39]}…"
+    message = f"the object that begins here has “{shown}” twice; keep one of them"
+    return json.JSONDecodeError(message, text, start if placing.start is None else placing.start)
 
 
 class Decoded(NamedTuple):
@@ -71,6 +111,8 @@ def decode_at(text: str, start: int) -> Decoded:
         value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
+    except _Repeated as error:
+        raise _repeated(str(error), text, start) from None
     if text.count("{", start, end) + text.count("[", start, end) > DEEPEST:
         _refuse_depth(value)
     if text.find("\\u", start, end) != -1 and SUSPICIOUS.search(text, start, end):

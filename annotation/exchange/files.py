@@ -13,7 +13,7 @@ from annotation.exchange.layouts import Layout, layout_of
 from annotation.exchange.outline import Outline
 from annotation.exchange.problems import Problems
 from annotation.exchange.profiles import read_profiles
-from annotation.exchange.reading import stem
+from annotation.exchange.reading import is_text, readable, stem
 from annotation.exchange.trees import Tree, read_tree
 from annotation.exchange.upsert import Job, batches, store_threads
 from annotation.exchange.upsert_comments import CommentStore
@@ -25,23 +25,34 @@ ENDINGS = (".json", ".json.gz")
 class BadPath(Exception):
     """A path that names nothing to import; the message says what to write instead."""
 
+    def __init__(self, path: Path, message: str) -> None:
+        super().__init__(f"{readable(str(path))}: {message}")
+
 
 def files_of(paths: Iterable[Path]) -> list[Path]:
     """The files that `paths` mean, in the order in which they are imported. Raises BadPath."""
     found: list[Path] = []
     for path in dict.fromkeys(paths):
-        if path.is_dir():
-            found += _in_folder(path)
-        elif not path.exists():
-            raise BadPath(f"{path}: there is no such file or folder.")
-        elif not path.is_file():
-            raise BadPath(f"{path}: is neither a file nor a folder.")
-        else:
-            found.append(path)
+        try:
+            found += _files_at(path)
+        except OSError as error:  # a name too long for the system, a folder that may not be entered
+            raise BadPath(path, f"cannot be read: {error.strerror}.") from None
     for path in found:
+        if not is_text(path.name):
+            raise BadPath(path, "the file's name is not UTF-8; rename it.")
         if not os.access(path, os.R_OK):
-            raise BadPath(f"{path}: may not be read; change its permissions.")
+            raise BadPath(path, "may not be read; change its permissions.")
     return found
+
+
+def _files_at(path: Path) -> list[Path]:
+    if path.is_dir():
+        return _in_folder(path)
+    if not path.exists():
+        raise BadPath(path, "there is no such file or folder.")
+    if not path.is_file():
+        raise BadPath(path, "is neither a file nor a folder.")
+    return [path]
 
 
 def _in_folder(folder: Path) -> list[Path]:
@@ -52,13 +63,15 @@ def _in_folder(folder: Path) -> list[Path]:
     threads = [path for path in trees.glob("*") if path.name.endswith(ENDINGS) and path.is_file()]
     if not profiles and not threads:
         raise BadPath(
-            f"{folder}: has neither profiles.json nor trees in threads/ (plain or .gz); name the files."
+            folder, "has neither profiles.json nor trees in threads/ (plain or .gz); name the files."
         )
     for group in (profiles, sorted(threads)):
         names = [path.name.removesuffix(".gz") for path in group]
         for one, other, name in zip(group, group[1:], names, strict=False):
             if other.name.removesuffix(".gz") == name:
-                raise BadPath(f"{folder}: has both {one.name} and {other.name}; remove one of them.")
+                raise BadPath(
+                    folder, f"has both {readable(one.name)} and {readable(other.name)}; remove one."
+                )
     return profiles + sorted(threads, key=_natural)
 
 

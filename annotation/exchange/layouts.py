@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from enum import Enum
 from pathlib import Path
@@ -85,7 +84,11 @@ def _of_document(head: str) -> Layout:
     found = FIRST_KEY.match(head)
     if not found:
         return Layout.TREE  # its reader reports what is wrong with the JSON, with line and column
-    if json.loads(found[1]) in NODE_FIELDS | ROW_FIELDS | {"guess_feature"}:
+    try:
+        key = decoding.decode(found[1])
+    except ValueError:  # as above; profiles are read piece by piece, so a large file has its fault named, too
+        return Layout.PROFILES if found[2] else Layout.TREE
+    if key in NODE_FIELDS | ROW_FIELDS | {"guess_feature"}:
         return Layout.TREE
     if found[2]:  # an object, perhaps within a string
         return Layout.PROFILES

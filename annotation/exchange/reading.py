@@ -12,8 +12,13 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 CHUNK = 1 << 20
-MAX_RECORD = 64 << 20
-"""A line, a tree or a profile may have this many bytes: enough for any, too few to exhaust the memory."""
+MAX_RECORD = 16 << 20
+"""A line, a tree or a profile may have this many bytes.
+
+Enough for any: the largest published tree has 50 KB, a row or a profile 10 KB, and a thread of ten thousand
+long comments fits. Too few to exhaust the memory, in which a record exists some ten times over on its way
+(bytes, text, values, JSON for the database). Packed, a thousandth of it is enough to send one.
+"""
 TOO_LONG = f"is longer than {MAX_RECORD >> 20} MiB; split it, or check that this is the right file"
 BOM = codecs.BOM_UTF8
 
@@ -36,6 +41,16 @@ class Line(NamedTuple):
 def stem(name: str) -> str:
     """The name that stands for a thread: without .gz and the ending before it."""
     return re.sub(r"(\.[A-Za-z]{1,6})?(\.gz)?$", "", name, flags=re.IGNORECASE, count=1)
+
+
+def is_text(name: str) -> bool:
+    """Whether a name can be stored and printed: bytes that are no UTF-8 and NUL cannot."""
+    return readable(name) == name and "\0" not in name
+
+
+def readable(name: str) -> str:
+    """A name that can be printed, with question marks for what is no UTF-8."""
+    return name.encode("utf-8", "replace").decode()
 
 
 @contextmanager

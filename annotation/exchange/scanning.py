@@ -89,13 +89,18 @@ class Scanner:
                 # A number may go on: of `1e9` only `1` is one as long as the rest has not been read.
                 near_end = isinstance(found.value, int | float) and found.end >= len(self._text) - TAIL
                 if not (near_end or found.end == len(self._text)) or not self._more():
+                    self._refuse_longer(found.end - self._at)
                     self._move(found.end)
                     return found.value
 
     def _more(self) -> bool:
-        """Reads on, at least as much as is there unread: a long value is then decoded few times over."""
+        """Reads on, as much as is there unread: a long value is then decoded few times over.
+
+        But not much beyond the limit; a value that has reached it without its end is refused.
+        """
         parts = [self._text[self._at :]]
-        wanted = len(parts[0])
+        self._refuse_longer(len(parts[0]))
+        wanted = min(len(parts[0]), MAX_RECORD - len(parts[0]))
         while wanted >= 0 and (piece := next(self._pieces, None)) is not None:
             parts.append(piece)
             wanted -= len(piece)
@@ -103,9 +108,11 @@ class Scanner:
             return False
         self._text = "".join(parts)
         self._at = 0
-        if len(self._text) > MAX_RECORD:
-            raise Unreadable(self.line, "", f"the value that begins here {TOO_LONG}")
         return True
+
+    def _refuse_longer(self, length: int) -> None:
+        if length > MAX_RECORD:
+            raise Unreadable(self.line, "", f"the value that begins here {TOO_LONG}")
 
     def _move(self, to: int) -> None:
         breaks = self._text.count("\n", self._at, to)

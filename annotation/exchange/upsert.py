@@ -19,6 +19,7 @@ from annotation.exchange.copying import copy_in, reserve_ids
 from annotation.exchange.problems import Problems
 from annotation.exchange.records import ThreadRecord
 from annotation.exchange.reports import Tally, tallies
+from annotation.exchange.sameness import alike
 from simulation.models import Corpus, Thread
 
 BATCH = 2000
@@ -70,12 +71,21 @@ def batches(items: Iterable[Item], size: int = BATCH) -> Iterator[list[Item]]:
 
 def adopt(row: Model, wanted: dict[str, Any]) -> bool:
     """Sets the fields that differ; whether any did."""
-    differs = False
-    for name, value in wanted.items():
-        if getattr(row, name) != value:
-            setattr(row, name, value)
-            differs = True
-    return differs
+    found = differing(row, wanted)
+    for name in found:
+        setattr(row, name, wanted[name])
+    return bool(found)
+
+
+def differing(row: Model, wanted: dict[str, Any]) -> list[str]:
+    """The names of the fields whose values are not those that are wanted, in JSON not even in their type."""
+    return [name for name, value in wanted.items() if _differ(getattr(row, name), value)]
+
+
+def _differ(stored: Any, wanted: Any) -> bool:
+    if isinstance(wanted, dict | list):
+        return not alike(stored, wanted)
+    return bool(stored != wanted)
 
 
 @dataclass

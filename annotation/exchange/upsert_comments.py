@@ -121,9 +121,10 @@ class CommentStore:
     def finish(self) -> None:
         """Links comments to profiles that a later row of the file has brought, and counts those without."""
         late: dict[int, list[int]] = defaultdict(list)
-        for one in self._unlinked:
-            if profile := self._authors.known(one.username, one.author):
-                late[profile].append(one.key)
+        for batch in batches(self._unlinked):
+            for one, profile in zip(batch, self._authors.again(batch, self._job), strict=True):
+                if profile:
+                    late[profile].append(one.key)
         for profile, keys in late.items():
             Comment.objects.filter(pk__in=keys).update(profile=profile)
         missing = len(self._unlinked) - sum(len(keys) for keys in late.values())

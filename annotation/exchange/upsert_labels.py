@@ -24,6 +24,8 @@ NEW_EVENT = ("annotation_id", "attribute", "old", "new", "source")
 IMPORTED = Outcome.IMPORTED.value
 GONE = {"state": State.UNTOUCHED.value, "outcome": IMPORTED, "value": "", "hardness": None, "certainty": None}
 
+NOT_IN_FILE = "imported reviews are not in the file any more; they were kept"
+
 
 class _New(NamedTuple):
     comment: int
@@ -36,18 +38,18 @@ class _Known(NamedTuple):
 
 
 def store_annotations(received: list[Received], job: Job) -> None:
-    if not any(one.record.annotations for one in received):
-        return
     stored = _stored(received)
     new: list[_New] = []
     known: list[_Known] = []
     for one in received:
         for record in one.record.annotations:
-            row = stored.get((one.comment, record.reviewer))
+            row = stored.pop((one.comment, record.reviewer), None)
             if row:
                 known.append(_Known(row, record))
             else:
                 new.append(_New(one.comment, record))
+    if stored:  # an annotation is never deleted: its events are what the history consists of
+        job.problems.warnings[NOT_IN_FILE] += len(stored)
     events = _store_new(new, job)
     if known:
         events += _store_known(known, job)
@@ -55,7 +57,8 @@ def store_annotations(received: list[Received], job: Job) -> None:
 
 
 def _stored(received: list[Received]) -> dict[tuple[int, str], Annotation]:
-    known = [one.comment for one in received if not one.is_new and one.record.annotations]
+    """The imported annotations of comments that were there before, by comment and reviewer."""
+    known = [one.comment for one in received if not one.is_new]
     if not known:
         return {}
     rows = Annotation.objects.filter(comment__in=known, person=None)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 from django.db.models import Q
 
@@ -11,6 +11,7 @@ from annotation.exchange.copying import reserve_ids
 from annotation.exchange.problems import Place
 from annotation.exchange.profiles import profile_json, read_profile
 from annotation.exchange.records import CommentRecord, ProfileRecord
+from annotation.exchange.sameness import alike
 from annotation.exchange.upsert import Job, adopt, batches
 from simulation.models import Profile
 
@@ -60,6 +61,15 @@ def _insert(records: list[ProfileRecord], job: Job) -> list[int]:
     return keys
 
 
+class Named(Protocol):
+    """What says whose a comment is."""
+
+    @property
+    def username(self) -> str: ...
+    @property
+    def author(self) -> str: ...
+
+
 class Authors:
     """The profiles that comments are linked to: by username, else by the author's id.
 
@@ -76,19 +86,21 @@ class Authors:
     def link(self, batch: list[CommentRecord], job: Job) -> list[int | None]:
         """The key of each comment's profile, None where there is none."""
         self._look_up(batch, job)
+        self._create(batch, job)
         found = [self._find(record) for record in batch]
-        self._create(batch, found, job)
         for record, profile in zip(batch, found, strict=True):
+            self._refuse_two(record)
             if profile and record.profile is not None:
                 self._compare(record, record.profile, profile, job)
         return [profile.pk if profile else None for profile in found]
 
-    def known(self, username: str, author: str) -> int | None:
-        """The key of a profile that has been seen, without asking the database."""
-        profile = self._by_name.get(username) or self._by_id.get(author or username)
-        return profile.pk if profile else None
+    def again(self, batch: Sequence[Named], job: Job) -> list[int | None]:
+        """As `link`, for comments without a profile at first: a later one may have brought it."""
+        self._look_up(batch, job)
+        found = [self._find(one) for one in batch]
+        return [profile.pk if profile else None for profile in found]
 
-    def _look_up(self, batch: list[CommentRecord], job: Job) -> None:
+    def _look_up(self, batch: Sequence[Named], job: Job) -> None:
         """Remembers the profiles of new names; a missing one is asked for again, as others may add it."""
         if len(self._by_id) > REMEMBERED:
             for known in (self._by_name, self._by_id, self._contents):
@@ -104,24 +116,24 @@ class Authors:
         self._by_name[profile.username] = profile
         self._by_id[profile.external_id] = profile
 
-    def _find(self, record: CommentRecord) -> Profile | None:
+    def _find(self, one: Named) -> Profile | None:
+        return self._by_name.get(one.username) or self._by_id.get(one.author or one.username)
+
+    def _refuse_two(self, record: CommentRecord) -> None:
+        """Reports a comment whose username is one author's, and whose author is another."""
         named = self._by_name.get(record.username)
-        known = self._by_id.get(record.author or record.username)
-        if named and known and named.external_id != known.external_id and record.author:
+        known = self._by_id.get(record.author)
+        if named and known and named.external_id != known.external_id:
             message = f"in this corpus {known.external_id} is “{known.username}”, and “{named.username}” is"
             record.place.problem("author", f"{message} {named.external_id}; correct author or username")
             record.place.problems.invalid["comments"] += 1
-        return named or known
 
-    def _create(self, batch: list[CommentRecord], found: list[Profile | None], job: Job) -> None:
-        """Makes the profiles of unknown authors, and puts them into `found`."""
+    def _create(self, batch: list[CommentRecord], job: Job) -> None:
+        """Makes the profiles of unknown authors; the first comment of an author that has one brings it."""
         new: list[ProfileRecord] = []
         made: list[Profile] = []
-        for index, record in enumerate(batch):
-            if found[index] or not record.profile:
-                continue
-            found[index] = self._find(record)  # an earlier comment of the batch may have brought it
-            if found[index]:
+        for record in batch:
+            if not record.profile or self._find(record):
                 continue
             place = Place(job.problems, record.place.line)
             read = read_profile(
@@ -130,7 +142,6 @@ class Authors:
             if read:
                 profile = Profile(external_id=read.external_id, **_content(read))
                 self._remember(profile)
-                found[index] = profile
                 new.append(read)
                 made.append(profile)
         for profile, key in zip(made, _insert(new, job), strict=True):
@@ -142,7 +153,7 @@ class Authors:
         if content is None:
             content = profile_json(profile.facts, profile.style, profile.username, profile.extra)
             self._contents[profile.pk] = content
-        if content != given:
+        if not alike(content, given):
             record.extra["profile"] = given
         if profile.pk not in self._counted:
             self._counted.add(profile.pk)

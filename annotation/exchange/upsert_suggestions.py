@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annotation.exchange.records import CommentRecord, SuggestionRecord
-from annotation.exchange.upsert import Job, adopt
+from annotation.exchange.upsert import Job, adopt, differing
 from annotation.models import AttributeLabel, Suggestion
 
 TAGGER = "imported"
 NEW = ("comment_id", *SuggestionRecord._fields, "tagger")
 KEPT = "suggestions that the file no longer has were kept, because a person's label refers to them"
+JUDGED = "suggestions differ from the file and were kept, because people have judged them"
 
 
 class Received(NamedTuple):
@@ -22,33 +23,55 @@ class Received(NamedTuple):
     record: CommentRecord
 
 
+class _Differing(NamedTuple):
+    row: Suggestion
+    record: SuggestionRecord
+
+
 def store_suggestions(received: list[Received], job: Job) -> None:
     stored: dict[int, dict[str, Suggestion]] = defaultdict(dict)
     known = [one.comment for one in received if not one.is_new and one.record.suggestions is not None]
     if known:
         for row in Suggestion.objects.filter(comment__in=known, tagger=TAGGER):
             stored[row.comment_id][row.attribute] = row
-    new, changed = [], []
+    new: list[tuple[Any, ...]] = []
+    differ: list[_Differing] = []
     for one in received:
         rows = stored.get(one.comment, {})
         for record in one.record.suggestions or ():
             suggestion = rows.pop(record.attribute, None)
             if suggestion is None:
                 new.append((one.comment, *record, TAGGER))
-            elif adopt(suggestion, record._asdict()):
-                changed.append(suggestion)
+            elif differing(suggestion, record._asdict()):
+                differ.append(_Differing(suggestion, record))
             else:
                 job.tallies["suggestions"].same += 1
     job.insert(Suggestion, NEW, new, "suggestions")
-    job.update(changed, SuggestionRecord._fields, "suggestions")
+    if differ:
+        _change(differ, job)
     gone = [row.pk for rows in stored.values() for row in rows.values()]
     if gone:
         _remove(gone, job)
 
 
+def _change(differ: list[_Differing], job: Job) -> None:
+    """Takes over what the file says, except where a label of a person says what came of a suggestion."""
+    judged = _judged([one.row.pk for one in differ])
+    changed = [one.row for one in differ if one.row.pk not in judged and adopt(one.row, one.record._asdict())]
+    job.update(changed, SuggestionRecord._fields, "suggestions")
+    if judged:
+        job.tallies["suggestions"].same += len(judged)
+        job.problems.warnings[JUDGED] += len(judged)
+
+
+def _judged(keys: list[int]) -> set[int]:
+    labels = AttributeLabel.objects.filter(suggestion__in=keys).order_by()
+    return {key for key in labels.values_list("suggestion", flat=True) if key is not None}
+
+
 def _remove(gone: list[int], job: Job) -> None:
     """The file is the source's word on what was suggested; what people did with a suggestion is not."""
-    used = set(AttributeLabel.objects.filter(suggestion__in=gone).values_list("suggestion", flat=True))
+    used = _judged(gone)
     Suggestion.objects.filter(pk__in=set(gone) - used).delete()
     job.tallies["suggestions"].changed += len(set(gone) - used)
     if used:

@@ -114,6 +114,7 @@ class Migration(migrations.Migration):
             name='Submission',
             fields=[
                 ('id', models.UUIDField(primary_key=True, serialize=False)),
+                ('digest', models.CharField(max_length=64)),
                 ('at', models.DateTimeField(auto_now_add=True)),
             ],
         ),

@@ -94,6 +94,8 @@ class Submission(models.Model):
     id = models.UUIDField(primary_key=True)
     annotation = models.ForeignKey(Annotation, on_delete=models.CASCADE, related_name="submissions")
     person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    digest = models.CharField(max_length=64)
+    """Of the answers, so that the same id with other answers is known for a change."""
     at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

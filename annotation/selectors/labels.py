@@ -13,7 +13,7 @@ from simulation.models import Comment, Corpus, Thread
 
 @dataclass(frozen=True)
 class Counts:
-    """How much a corpus holds. `reviewed` are comments with an annotation of a person here."""
+    """How much a corpus holds. `reviewed` are comments with an annotation of a person here, within quota."""
 
     profiles: int
     threads: int
@@ -31,7 +31,7 @@ def counts(corpus: Corpus) -> Counts:
         n=Count("pk"), comments=Count("comment", distinct=True)
     )
     reviews = Annotation.objects.filter(comment__corpus=corpus).aggregate(
-        here=Count("comment", distinct=True, filter=Q(person__isnull=False)),
+        here=Count("comment", distinct=True, filter=Q(person__isnull=False, over_quota=False)),
         imported=Count("comment", distinct=True, filter=Q(person__isnull=True)),
     )
     return Counts(

@@ -64,12 +64,11 @@ def own_progress(person: User, queues: list[Queue]) -> dict[int, Progress]:
 
 
 def work_of(person: User) -> list[Work]:
-    """The queues a person may review in, with their own progress; closed ones left out."""
-    queues = list(
-        Queue.objects.with_right(person, Right.REVIEW).exclude(state="closed").select_related("corpus")
-    )
-    progress = own_progress(person, queues)
+    """The queues a person may review in, with their own progress; closed ones while they hold an item."""
     held = set(Slot.objects.filter(person=person, state=Slot.LEASED).values_list("queue", flat=True))
+    mine = Queue.objects.with_right(person, Right.REVIEW).select_related("corpus")
+    queues = list(mine.filter(~Q(state="closed") | Q(pk__in=held)))
+    progress = own_progress(person, queues)
     return [Work(queue, progress[queue.pk], queue.pk in held) for queue in queues]
 
 

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from annotation.models import Queue, Slot
+from annotation.models import Annotation, Item, Queue, Slot
+from annotation.services import slots
 from simulation.models import User
 
 LEASE = timedelta(minutes=30)
@@ -30,10 +31,11 @@ def claim_next(*, by: User, queue: Queue, now: datetime) -> Slot | None:
         return None
     release_expired(queue=queue, now=now)
     mine = Slot.objects.filter(item=OuterRef("item"), person=by)
+    answered = Annotation.objects.filter(item=OuterRef("item"), person=by)
     slot = (
         Slot.objects.select_for_update(skip_locked=True)
         .filter(queue=queue, state=Slot.OPEN)
-        .filter(~Exists(mine))
+        .filter(~Exists(mine), ~Exists(answered))
         .order_by("position", "number")
         .first()
     )
@@ -52,22 +54,34 @@ def lease(slot: Slot, *, by: User, now: datetime) -> Slot:
     return slot
 
 
+@transaction.atomic
 def release_expired(*, queue: Queue, now: datetime) -> int:
-    """Frees the slots whose lease ended; only leased ones can expire, finished work never does."""
+    """Frees the slots whose lease ended; only leased ones can expire, finished work never does.
+
+    An answer that came too late for its own slot gets the one that is free now.
+    """
     ended = Slot.objects.select_for_update(skip_locked=True).filter(
         queue=queue, state=Slot.LEASED, leased_until__lt=now
     )
-    return Slot.objects.filter(pk__in=list(ended.values_list("pk", flat=True))).update(
-        state=Slot.OPEN, person=None, leased_until=None, lease_token=None, changed_at=now
-    )
+    freed = dict(ended.values_list("pk", "item"))
+    if freed:
+        Slot.objects.filter(pk__in=freed).update(
+            state=Slot.OPEN, person=None, leased_until=None, lease_token=None, changed_at=now
+        )
+        slots.settle(freed.values())
+    return len(freed)
 
 
 @transaction.atomic
-def skip(*, by: User, queue: Queue, now: datetime) -> bool:
-    """Marks the slot that `by` holds as skipped by them; it does not come back to them."""
-    slot = _own_lease(by, queue)
+def skip(*, by: User, item: Item) -> bool:
+    """Marks the slot of `item` that `by` holds as skipped by them; it does not come back to them.
+
+    False, and nothing happens, when they do not hold this item (any more): the page was an old one.
+    """
+    slot = Slot.objects.select_for_update().filter(item=item, person=by, state=Slot.LEASED).first()
     if not slot:
         return False
     slot.state, slot.leased_until, slot.lease_token = Slot.SKIPPED, None, None
     slot.save(update_fields=["state", "leased_until", "lease_token", "changed_at"])
+    slots.settle([item.pk])
     return True

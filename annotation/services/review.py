@@ -1,5 +1,7 @@
 """Submitting a review: one row an attribute, an event for each change, the same press stored once."""
 
+import hashlib
+import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -8,7 +10,8 @@ from datetime import datetime
 from django.db import transaction
 
 from annotation.domain.labels import Label, State
-from annotation.models import Annotation, AnnotationEvent, AttributeLabel, Item, Slot, Submission, Suggestion
+from annotation.models import Annotation, AnnotationEvent, AttributeLabel, Item, Submission, Suggestion
+from annotation.services import slots
 from simulation.models import User
 
 
@@ -35,32 +38,45 @@ def submit(
     """Stores `labels` (attribute key -> label) as the view of `by` on the item's comment.
 
     A second submission by the same person for the same item changes their labels, with one event for
-    each attribute that differs. A lapsed lease is no loss: a free slot of the item is taken if there is
-    one, else the answer is kept as over quota.
+    each attribute that differs; so does a submission id that comes again with other answers. A lapsed
+    lease is no loss: a free slot of the item is taken if there is one, else the answer is kept as over
+    quota for as long as others fill the item.
     """
     # One submission of a person at a time: a double press waits here and then finds the first one.
     User.objects.select_for_update(no_key=True).get(pk=by.pk)
+    digest = digest_of(item, labels)
     earlier = Submission.objects.select_related("annotation").filter(pk=submission_id).first()
     if earlier:
         if earlier.person_id != by.pk:
             raise PermissionError("this submission id belongs to somebody else")
-        return Submitted(earlier.annotation, replayed=True)
+        if earlier.digest == digest:
+            return Submitted(earlier.annotation, replayed=True)
+        # The page came back from the browser's memory with its old id and other answers: a change.
+        submission_id = uuid.uuid4()
     annotation, is_new = _annotation(by, item, now, active_ms)
     changed = _store(annotation, labels, suggestions, by=by, active_ms=active_ms)
     if changed and not is_new:
         annotation.version += 1
         annotation.submitted_at = now
-        annotation.save(update_fields=["version", "submitted_at", "active_ms"])
-    Submission.objects.create(id=submission_id, annotation=annotation, person=by)
+    if not is_new:
+        annotation.save(update_fields=["version", "submitted_at", "active_ms", "over_quota"])
+    Submission.objects.create(id=submission_id, annotation=annotation, person=by, digest=digest)
     return Submitted(annotation, changed=changed)
 
 
+def digest_of(item: Item, labels: Mapping[str, Label]) -> str:
+    """What a submission says, in one number: the same answers to the same item give the same digest."""
+    said = {attribute: asdict(label) for attribute, label in labels.items()}
+    return hashlib.sha256(json.dumps([item.public_id, said], sort_keys=True).encode()).hexdigest()
+
+
 def _annotation(by: User, item: Item, now: datetime, active_ms: int) -> tuple[Annotation, bool]:
+    over_quota = not slots.finish(by=by, item=item)
     annotation = Annotation.objects.select_for_update().filter(item=item, person=by).first()
     if annotation:
         annotation.active_ms += active_ms
+        annotation.over_quota = over_quota
         return annotation, False
-    over_quota = not _finish_slot(by, item, now)
     created = Annotation.objects.create(
         comment_id=item.comment_id,
         item=item,
@@ -70,20 +86,6 @@ def _annotation(by: User, item: Item, now: datetime, active_ms: int) -> tuple[An
         over_quota=over_quota,
     )
     return created, True
-
-
-def _finish_slot(by: User, item: Item, now: datetime) -> bool:
-    """Marks the person's slot of the item done; False when every slot is with others."""
-    slots = Slot.objects.select_for_update().filter(item=item)
-    slot = slots.filter(person=by).first()
-    if not slot:
-        slot = slots.filter(state=Slot.OPEN).order_by("number").first()
-        if not slot:
-            return False
-        slot.person = by
-    slot.state, slot.leased_until, slot.lease_token = Slot.DONE, None, None
-    slot.save(update_fields=["state", "person", "leased_until", "lease_token", "changed_at"])
-    return True
 
 
 def _store(

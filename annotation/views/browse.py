@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 from annotation.models import Annotation
 from annotation.selectors import labels as said
 from annotation.selectors import queue as work
+from simulation.domain import tree
 from simulation.domain.attributes import TARGETS
 from simulation.domain.roles import Right
 from simulation.models import Comment, Corpus, Thread
@@ -62,7 +63,7 @@ def thread(request: PersonRequest, thread_id: str) -> HttpResponse:
         "section": "corpora",
         "thread": found,
         "corpus": found.corpus,
-        "forest": forest,
+        "steps": tree.steps(forest),
         "size": sum(1 for root in forest for _ in root.walk()),
         "sees_labels": sees_labels,
         "tags": said.tags_in_thread(found) if sees_labels else {},
@@ -111,7 +112,7 @@ def comment(request: PersonRequest, comment_id: str) -> HttpResponse:
         "comment": found,
         "corpus": found.corpus,
         "thread": found.thread,
-        "root": threads.around(found),
+        "steps": threads.around(found),
         "sees_labels": sees_labels,
         "sees_profiles": may(request, found.corpus, Right.SEE_PROFILES),
         "table": said.table(

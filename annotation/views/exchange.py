@@ -1,11 +1,13 @@
 """Files in, files out."""
 
+import logging
 from collections.abc import Iterator
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
+from kombu.exceptions import OperationalError
 
 from annotation.exchange import export as exporting
 from annotation.exchange import uploads
@@ -19,6 +21,8 @@ from simulation.models import Corpus
 from simulation.selectors import workers
 from simulation.selectors.access import PersonRequest, needs
 
+log = logging.getLogger("synthpai.exchange")
+
 
 @needs(Right.IMPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -27,9 +31,13 @@ def imports(request: PersonRequest, corpus_id: str) -> HttpResponse:
     corpus = corpus_for(request, corpus_id, Right.IMPORT)
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        one = uploads.receive(by=request.user, corpus=corpus, **form.cleaned_data)
-        run_import.delay_on_commit(one.pk)  # type: ignore[attr-defined]
-        return redirect("import_status", import_id=one.public_id)
+        try:
+            one = uploads.receive(by=request.user, corpus=corpus, **form.cleaned_data)
+        except uploads.NameTooLong as error:
+            form.add_error("file", str(error))
+        else:
+            _hand_over(one)
+            return redirect("import_status", import_id=one.public_id)
     context = {
         "section": "corpora",
         "corpus": corpus,
@@ -38,6 +46,14 @@ def imports(request: PersonRequest, corpus_id: str) -> HttpResponse:
         "workers": workers.alive(),
     }
     return render(request, "corpora/imports.html", context, status=422 if form.errors else 200)
+
+
+def _hand_over(one: DataImport) -> None:
+    """Tells a worker. Where the broker is down the file waits: the sweep sends what nobody was told of."""
+    try:
+        run_import.delay_on_commit(one.pk)  # type: ignore[attr-defined]
+    except OperationalError:
+        log.warning("import not handed over, the broker does not answer", extra={"import": one.public_id})
 
 
 @needs(Right.IMPORT)

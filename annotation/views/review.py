@@ -112,7 +112,7 @@ def _submit(request: PersonRequest, queue: Queue, found: Item, slot: Slot | None
 def _said(annotation: Annotation) -> str:
     said = f"Submitted: {annotation.comment.username}, {_count(annotation)}."
     if annotation.over_quota:
-        said += " Your hold had lapsed and others had answered meanwhile; your answer is kept beside theirs."
+        said += " Your hold had lapsed and it is with others now; your answer is kept beside theirs."
     return said
 
 
@@ -142,7 +142,7 @@ def _page(
         "item": found,
         "slot": slot,
         "mine": mine,
-        "root": threads.around(found.comment),
+        "steps": threads.around(found.comment),
         "thread": found.comment.thread,
         "rows": rows.build(
             {key: (_guessed(row), row.tagger) for key, row in suggestions.items() if key in CATALOGUE},
@@ -185,8 +185,11 @@ def _answers(
 @require_POST
 def skip(request: PersonRequest, queue_id: str) -> HttpResponse:
     queue = _queue(request, queue_id)
-    if claims.skip(by=request.user, queue=queue, now=timezone.now()):
+    found = get_object_or_404(queue.items, public_id=request.POST.get("item", ""))
+    if claims.skip(by=request.user, item=found):
         messages.success(request, "Skipped. It stays in your history, where you can still answer it.")
+    else:
+        messages.warning(request, "Nothing was skipped: that page showed a comment you no longer hold.")
     return redirect("review", queue_id=queue.public_id)
 
 

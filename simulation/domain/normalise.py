@@ -41,6 +41,8 @@ def canonical(attribute: Attribute, text: str) -> str:
     words = squeeze(text)
     if not words:
         raise BadValue("Write a value, or choose “No evidence” or “Unsure”.")
+    if any(unicodedata.category(sign) in ("Cc", "Cs") for sign in words):
+        raise BadValue("The value holds a sign that cannot be printed; type it again.")
     if len(words) > MAX_LENGTH:
         raise BadValue(f"At most {MAX_LENGTH} characters; this has {len(words)}.")
     if attribute.kind is Kind.AGE:

@@ -1,10 +1,16 @@
-"""The comment tree, built from rows in Python: no database, no recursion limits to fear (depth is small)."""
+"""The comment tree, built from rows in Python and drawn step by step: no database, no recursion.
+
+A thread may be as deep as its source made it; nothing here grows the call stack with the depth.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
+
+INDENTS = 12
+"""Levels drawn one inside the other; deeper replies stand below each other and name whom they answer."""
 
 
 class Row(Protocol):
@@ -15,11 +21,12 @@ class Row(Protocol):
     position: int
 
 
-@dataclass
+@dataclass(eq=False)
 class Node:
     """A comment with its replies in order. In a focused tree `on_path` marks root .. target."""
 
     comment: Row
+    parent: Node | None = None
     replies: list[Node] = field(default_factory=list)
     on_path: bool = False
     is_target: bool = False
@@ -35,9 +42,12 @@ class Node:
         return [reply for reply in self.replies if not reply.on_path]
 
     def walk(self) -> Iterator[Node]:
-        yield self
-        for reply in self.replies:
-            yield from reply.walk()
+        """This node and all below it, each before its replies."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.replies))
 
 
 def build(rows: Iterable[Row]) -> list[Node]:
@@ -45,8 +55,9 @@ def build(rows: Iterable[Row]) -> list[Node]:
     nodes = {row.pk: Node(row) for row in rows}
     roots: list[Node] = []
     for node in nodes.values():
-        parent = nodes.get(node.comment.parent_id) if node.comment.parent_id is not None else None
-        (parent.replies if parent else roots).append(node)
+        key = node.comment.parent_id
+        node.parent = nodes.get(key) if key is not None else None
+        (node.parent.replies if node.parent else roots).append(node)
     for node in nodes.values():
         node.replies.sort(key=lambda reply: reply.comment.position)
     return roots
@@ -55,13 +66,71 @@ def build(rows: Iterable[Row]) -> list[Node]:
 def focus(roots: list[Node], target: int) -> Node | None:
     """Marks the path to the comment with key `target`; the root of its tree, or None if it is not there."""
     for root in roots:
-        if _mark(root, target):
-            return root
+        for node in root.walk():
+            if node.comment.pk == target:
+                node.is_target = True
+                above: Node | None = node
+                while above:
+                    above.on_path = True
+                    above = above.parent
+                return root
     return None
 
 
-def _mark(node: Node, target: int) -> bool:
-    node.is_target = node.comment.pk == target
-    below = [_mark(reply, target) for reply in node.replies]  # all of them: an old mark must go
-    node.on_path = node.is_target or any(below)
-    return node.on_path
+@dataclass(frozen=True)
+class Step:
+    """One step of drawing: a kind of mark, and the node or the folded nodes it is about.
+
+    Kinds: node, end_node, list, end_list, fold, end_fold. `flat` says that a node stands below the one it
+    answers instead of inside of it.
+    """
+
+    kind: str
+    node: Node | None = None
+    folded: tuple[Node, ...] = ()
+    flat: bool = False
+
+
+LIST, END_LIST, END_NODE, END_FOLD = (Step(kind) for kind in ("list", "end_list", "end_node", "end_fold"))
+
+
+def steps(roots: Iterable[Node], *, level: int = 0) -> Iterator[Step]:
+    """Draws whole trees. `level` is how many lists are open already."""
+    waiting: list[Step | tuple[Node, int, bool]] = [(root, level, False) for root in reversed(list(roots))]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Step):
+            yield one
+            continue
+        node, depth, flat = one
+        yield Step("node", node, flat=flat)
+        deeper = depth < INDENTS
+        below = [(reply, depth + deeper, not deeper) for reply in reversed(node.replies)]
+        if node.replies and deeper:
+            yield LIST
+            waiting += [END_NODE, END_LIST, *below]
+        else:
+            yield END_NODE
+            waiting += below
+
+
+def steps_to_target(root: Node) -> Iterator[Step]:
+    """Draws the path from `root` to the target open, and what stands beside it folded."""
+    ends: list[Step] = []
+    node: Node | None = root
+    level, flat = 0, False
+    while node:
+        yield Step("node", node, flat=flat)
+        flat = level >= INDENTS
+        if node.replies and not flat:
+            yield LIST
+            ends += [END_NODE, END_LIST]
+            level += 1
+        else:
+            yield END_NODE
+        if node.folded:
+            yield Step("fold", node, tuple(node.folded))
+            yield from steps(node.folded, level=level + 1)
+            yield END_FOLD
+        node = node.next
+    yield from reversed(ends)

@@ -1,5 +1,7 @@
 """Threads and comments: a whole thread is one query, its tree is built in Python."""
 
+from collections.abc import Iterator
+
 from django.db.models import Count, F, QuerySet
 
 from simulation.domain import tree
@@ -38,11 +40,11 @@ def forest(thread: Thread) -> list[tree.Node]:
     return tree.build(rows)
 
 
-def around(comment: Comment) -> tree.Node:
-    """The tree in which `comment` stands, with the path to it marked."""
+def around(comment: Comment) -> Iterator[tree.Step]:
+    """The tree in which `comment` stands, step by step: the path to it open, the rest folded."""
     root = tree.focus(forest(comment.thread), comment.pk)
     assert root is not None  # the comment belongs to its own thread
-    return root
+    return tree.steps_to_target(root)
 
 
 def page_of_comments(corpus: Corpus, *, after: int = 0, text: str = "", size: int = 50) -> list[Comment]:

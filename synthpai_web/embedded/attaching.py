@@ -53,6 +53,12 @@ def attach(var_dir: Path, server: ServerName) -> None:
             earlier.close()
 
 
+def answers(var_dir: Path, server: ServerName) -> bool:
+    """Whether the server is up and guarded now. Starts nothing. EmbeddedServerError if waiting is in vain."""
+    where = place(var_dir)
+    return _is_guarded(where, server) and server_at(where, server).is_ready()
+
+
 def _attach(where: Place, server: Server) -> Lock:
     """The lock that marks this process as a user. Without success no lock is kept."""
     folders.make_passable(where.run_dir)

@@ -17,6 +17,10 @@ from tests.factories.simulation import MembershipFactory
 pytestmark = pytest.mark.database
 
 
+def held_by(person):
+    return Slot.objects.get(person=person, state=Slot.LEASED).item
+
+
 @pytest.fixture
 def now():
     return timezone.now()
@@ -49,7 +53,7 @@ def test_two_people_get_two_slots(labeler, researcher, now):
 def test_an_item_for_two_goes_to_two_people_and_never_twice_to_one(labeler, researcher, now):
     queue = queue_over(comments=1, people=2)
     one = claims.claim_next(by=labeler, queue=queue, now=now)
-    assert claims.skip(by=labeler, queue=queue, now=now)
+    assert claims.skip(by=labeler, item=held_by(labeler))
     assert claims.claim_next(by=labeler, queue=queue, now=now) is None
     two = claims.claim_next(by=researcher, queue=queue, now=now)
     assert (one.item, one.pk != two.pk) == (two.item, True)
@@ -72,10 +76,20 @@ def test_a_paused_queue_hands_out_nothing_new_but_keeps_what_one_holds(labeler, 
     assert claims.claim_next(by=labeler, queue=queue, now=now).pk == held.pk
 
 
+def test_a_skip_from_an_old_page_skips_nothing(labeler, now):
+    queue = queue_over(comments=2)
+    old = claims.claim_next(by=labeler, queue=queue, now=now).item
+    claims.skip(by=labeler, item=old)
+    current = claims.claim_next(by=labeler, queue=queue, now=now)
+    assert not claims.skip(by=labeler, item=old)
+    current.refresh_from_db()
+    assert current.state == Slot.LEASED
+
+
 def test_progress_adds_up_to_the_queue(labeler, researcher, now):
     queue = queue_over(comments=5)
     claims.claim_next(by=labeler, queue=queue, now=now)
-    claims.skip(by=labeler, queue=queue, now=now)
+    claims.skip(by=labeler, item=held_by(labeler))
     claims.claim_next(by=labeler, queue=queue, now=now)
     claims.claim_next(by=researcher, queue=queue, now=now)
     progress = work.own_progress(labeler, [queue])[queue.pk]
@@ -134,7 +148,7 @@ def test_people_pressing_at_the_same_moment_get_different_items(now):
             for _ in range(2):
                 slot = claims.claim_next(by=person, queue=queue, now=now)
                 got.append(slot.item_id)
-                claims.skip(by=person, queue=queue, now=now)
+                claims.skip(by=person, item=slot.item)
         finally:
             connection.close()
 

@@ -70,6 +70,12 @@ def test_a_guess_outside_the_vocabulary_can_be_taken_as_the_model_wrote_it():
     assert (label.value, label.outcome) == ("Separated", Outcome.CONFIRMED)
 
 
+def test_a_first_guess_longer_than_a_value_may_be_is_confirmed_when_taken():
+    endless = Guessed(("lighthouse keeper " * 30, "b", "c"), 2, 2)
+    label = judge(JOB, Answer("g0", "", "2", "2"), endless)
+    assert (len(label.value), label.outcome) == (200, Outcome.CONFIRMED)
+
+
 @pytest.mark.parametrize("choice", ["g7", "gx", "v:purple", "everything"])
 def test_a_choice_that_was_not_offered_is_refused(choice):
     assert judge(SEX, Answer(choice, "", "1", "1"), None)[0].field == "text"

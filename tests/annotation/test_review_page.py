@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Annotation, AttributeLabel, Slot
+from annotation.services import queues
 from simulation.domain.attributes import TARGET_KEYS
 from tests.factories.annotation import SuggestionFactory, queue_over
 from tests.factories.simulation import (
@@ -49,13 +50,18 @@ def address(queue, comment):
     return reverse("review_item", args=[queue.public_id, item.public_id])
 
 
+def skip(browser, queue, page):
+    sent = {"item": page.context["item"].public_id}
+    return browser.post(reverse("review_skip", args=[queue.public_id]), sent, follow=True)
+
+
 def hold(browser, queue, comment):
     """Skips until the person holds `comment`."""
     for _ in range(queue.items.count()):
         page = browser.get(reverse("review", args=[queue.public_id]))
         if page.context["item"].comment == comment:
             return page
-        browser.post(reverse("review_skip", args=[queue.public_id]))
+        skip(browser, queue, page)
     raise AssertionError("the comment was never handed out")
 
 
@@ -152,12 +158,37 @@ def test_one_s_own_answer_opens_as_it_was_left_and_can_be_changed(browser, queue
 
 def test_an_emptied_queue_says_so(browser, queue, suggested, corpus):
     for _ in range(3):
-        browser.get(reverse("review", args=[queue.public_id]))
-        browser.post(reverse("review_skip", args=[queue.public_id]))
+        skip(browser, queue, browser.get(reverse("review", args=[queue.public_id])))
     assert (
         "Nothing is left for you here"
         in browser.get(reverse("review", args=[queue.public_id])).content.decode()
     )
+
+
+def test_skip_pressed_on_an_old_page_says_that_nothing_was_skipped(browser, queue):
+    old = browser.get(reverse("review", args=[queue.public_id]))
+    skip(browser, queue, old)
+    assert "Nothing was skipped" in skip(browser, queue, old).content.decode()
+
+
+def test_a_closed_queue_stays_in_sight_of_who_holds_one_of_its_comments(browser, queue, suggested, admin):
+    hold(browser, queue, suggested)
+    queues.set_state(by=admin, queue=queue, state="closed")
+    assert queue.name in browser.get(reverse("home")).content.decode()
+    assert browser.post(address(queue, suggested), answer(**AGE_30)).status_code == 302
+    assert queue.name not in browser.get(reverse("queues")).content.decode()
+
+
+def test_a_very_deep_thread_can_be_reviewed_and_read(browser, corpus):
+    comment = CommentFactory(thread__corpus=corpus)
+    for _ in range(150):
+        comment = CommentFactory(thread=comment.thread, parent=comment)
+    deep = queue_over(corpus, name="deep")
+    item = deep.items.get(comment=comment)
+    Slot.objects.exclude(item=item).delete()
+    assert browser.get(reverse("review", args=[deep.public_id])).status_code == 200
+    for name, key in (("thread", comment.thread.public_id), ("comment", comment.public_id)):
+        assert browser.get(reverse(name, args=[key])).status_code == 200
 
 
 def test_items_held_by_others_are_announced_with_the_time_they_free(
@@ -220,5 +251,5 @@ def test_the_page_takes_the_same_number_of_queries_for_a_long_thread(
 ):
     for number in range(60):
         CommentFactory(thread=suggested.thread, parent=suggested, position=number)
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(22):
         browser.get(reverse("review", args=[queue.public_id]))

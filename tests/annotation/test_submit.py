@@ -115,6 +115,47 @@ def test_a_late_answer_is_kept_over_quota_when_others_have_the_slots(labeler, re
     assert not submit(researcher, held.item, now=late).annotation.over_quota
 
 
+def test_a_late_answer_fills_the_slot_when_the_other_person_leaves_it(labeler, researcher, held):
+    late = timezone.now() + claims.LEASE + timedelta(minutes=1)
+    claims.claim_next(by=researcher, queue=held.queue, now=late)
+    annotation = submit(labeler, held.item, now=late).annotation
+    much_later = late + claims.LEASE + timedelta(minutes=1)
+    upcoming = claims.claim_next(by=labeler, queue=held.queue, now=much_later)
+    assert upcoming.item != held.item  # what one has answered is never handed out again
+    annotation.refresh_from_db()
+    assert not annotation.over_quota
+    assert Slot.objects.get(item=held.item).person == labeler
+
+
+def test_the_only_answer_beside_a_skip_is_within_quota(labeler, researcher, held):
+    claims.skip(by=labeler, item=held.item)
+    assert not submit(researcher, held.item).annotation.over_quota
+    assert list(held.item.slots.order_by("number").values_list("state", flat=True)) == ["skipped", "done"]
+
+
+def test_a_skip_makes_room_for_an_answer_that_was_too_many(labeler, researcher, held):
+    annotation = submit(researcher, held.item).annotation
+    assert annotation.over_quota
+    claims.skip(by=labeler, item=held.item)
+    annotation.refresh_from_db()
+    assert not annotation.over_quota
+
+
+def test_a_skipped_comment_can_still_be_answered_and_then_counts(labeler, held):
+    claims.skip(by=labeler, item=held.item)
+    assert not submit(labeler, held.item, age=AGED_30).annotation.over_quota
+    held.refresh_from_db()
+    assert held.state == Slot.DONE
+
+
+def test_a_known_submission_id_with_other_answers_is_a_change_and_not_a_replay(labeler, held):
+    press = uuid.uuid4()
+    submit(labeler, held.item, submission_id=press, age=AGED_30)
+    again = submit(labeler, held.item, submission_id=press, age=Label(State.VALUE, Outcome.ADDED, "44", 2, 4))
+    assert (again.replayed, again.changed) == (False, 1)
+    assert AttributeLabel.objects.get(attribute="age").value == "44"
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from tests.factories.annotation import SuggestionFactory, queue_over
-from tests.factories.simulation import CommentFactory, ProfileFactory
+from tests.factories.simulation import CommentFactory, ProfileFactory, ThreadFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WIDTHS = (320, 360, 768, 1024, 1440, 1920)
@@ -24,10 +24,15 @@ def addresses(corpus):
     reply = root
     for depth in range(5):
         reply = CommentFactory(thread=root.thread, parent=reply, text=f"Reply {depth} " + "w" * 90)
+    endless = CommentFactory(
+        thread=root.thread, parent=root, text="x" * 3000, username="U" * 100, external_id="i" * 190
+    )
+    SuggestionFactory(comment=endless, attribute="occupation", guesses=["g" * 900, "b", "c"])
     SuggestionFactory(
         comment=root, attribute="occupation", guesses=["an extraordinarily long occupation " * 3, "b", "c"]
     )
     queue = queue_over(corpus)
+    ThreadFactory(corpus=corpus, external_id="t" * 100)
     home = [reverse("home"), reverse("help"), reverse("account"), reverse("corpora"), reverse("queues")]
     inside = [
         reverse(name, args=[corpus.public_id])
@@ -36,6 +41,7 @@ def addresses(corpus):
     single = [
         reverse("thread", args=[root.thread.public_id]),
         reverse("comment", args=[reply.public_id]),
+        reverse("comment", args=[endless.public_id]),
         reverse("profile", args=[profile.public_id]),
         reverse("queue_create", args=[corpus.public_id]),
         reverse("review", args=[queue.public_id]),

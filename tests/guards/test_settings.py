@@ -12,6 +12,7 @@ from synthpai_web.env import BadSetting, Env
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE_ONLY = {"POSTGRES_PASSWORD", "WEB_PORT"}
+KEY = "k" * 32
 
 
 def documented():
@@ -33,7 +34,7 @@ def start(**variables):
 
 
 def test_every_variable_that_is_read_is_documented_and_no_other(tmp_path):
-    ran = start(SECRET_KEY="x", SYNTHPAI_VAR=str(tmp_path))
+    ran = start(SECRET_KEY=KEY, SYNTHPAI_VAR=str(tmp_path))
     assert ran.returncode == 0, ran.stderr
     assert documented() - COMPOSE_ONLY == set(re.findall(r"'(\w+)'", ran.stdout))
 
@@ -58,7 +59,18 @@ def test_the_demo_makes_a_key_once_and_keeps_it_private(tmp_path):
         ("DEBUG", "perhaps", "neither yes nor no"),
         ("DATABASE_URL", "mysql://x/y", "must begin with postgres://, postgresql://"),
         ("DATABASE_URL", "postgresql://host", "names no database"),
+        ("DATABASE_URL", "postgresql://[::1/db", "is a bracket missing"),
+        ("DATABASE_URL", "postgresql://host:many/db", "the port is not a number"),
+        ("DATABASE_URL", "postgresql://host/db?sslmod=require", "unknown option sslmod; known are"),
         ("REDIS_URL", "http://x", "must begin with redis://"),
+        ("REDIS_URL", "redis://[::1", "is a bracket missing"),
+        ("REDIS_URL", "redis://h:notaport/0", "the port is not a number"),
+        ("REDIS_URL", "redis://h/abc", "the database is not a number"),
+        ("REDIS_URL", "unix:///run/valkey.sock?db=abc", "the database is not a number"),
+        ("ALLOWED_HOSTS", " , ,", "nothing between the commas"),
+        ("TIME_ZONE", "Mars/Base", "not a time zone"),
+        ("TIME_ZONE", "../etc/passwd", "not a time zone"),
+        ("SECRET_KEY", "k" * 31, "shorter than 32 characters"),
         ("DATABASE_POOL", "many", "not a whole number"),
         ("DATABASE_POOL", "0", "outside 1 to 200"),
         ("LOG_LEVEL", "LOUD", "not one of DEBUG, INFO"),
@@ -66,10 +78,36 @@ def test_the_demo_makes_a_key_once_and_keeps_it_private(tmp_path):
     ],
 )
 def test_a_bad_value_is_refused_by_name(tmp_path, name, value, says):
-    ran = start(**{"SECRET_KEY": "x", "SYNTHPAI_VAR": str(tmp_path), name: value})
+    ran = start(**{"SECRET_KEY": KEY, "SYNTHPAI_VAR": str(tmp_path), name: value})
     assert ran.returncode != 0
     assert f"{name}: " in ran.stderr
     assert says in ran.stderr
+
+
+def test_good_addresses_and_zones_are_taken_as_they_are(tmp_path):
+    ran = start(
+        SECRET_KEY=KEY,
+        SYNTHPAI_VAR=str(tmp_path),
+        DATABASE_URL="postgresql://me:p%2Fw@[::1]:5432/db?sslmode=require&connect_timeout=5",
+        REDIS_URL="rediss://:secret@h:6380/3",
+        TIME_ZONE="Europe/Zurich",
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_a_data_folder_that_cannot_be_made_is_a_sentence_with_its_variable():
+    """`/proc` refuses new folders to root too, as a read-only checkout does to everybody."""
+    ran = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        env={**os.environ, "SYNTHPAI_DEMO": "1", "SYNTHPAI_VAR": "/proc/no/where", "SECRET_KEY": ""},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("BadSetting: SYNTHPAI_VAR: the demo cannot keep its data in /proc/no/where")
+    assert "Traceback" not in ran.stderr
 
 
 def test_an_empty_value_counts_as_not_set():

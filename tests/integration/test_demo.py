@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.management import CommandError, call_command
 
 from synthpai_web import processes
 from synthpai_web.embedded import place
@@ -53,6 +54,10 @@ class Demo:
 
     def password(self, who: str) -> str:
         return re.search(rf"^\s*{who}\s+(\S+)$", self.said, re.M)[1]
+
+    def next_line(self) -> str:
+        assert self.process.stdout
+        return self.process.stdout.readline()
 
     def stop(self, number: int) -> int:
         self.process.send_signal(number)
@@ -103,8 +108,37 @@ def test_the_demo_comes_up_is_used_ends_whole_and_keeps_its_data(var, number):
     visitor.sign_in("labeler", again.password("labeler"))
     assert "smoke tester" in visitor.get(f"/review/{queue}/history/").text
     assert time.monotonic() - started < 60  # a stuck start; how fast it is, `make bench` says
+    guardian = int((place(demo.var).run_dir / "postgres.guardian").read_text())
+    os.kill(guardian, signal.SIGKILL)
+    assert again.next_line() == "The embedded postgres server was gone; it is up again.\n"
+    wait_until(lambda: processes.ready(again.port), what="the site after the loss of its database")
     again.stop(signal.SIGKILL)
     wait_until(lambda: not processes_of(demo.var), what="the end of every process after a kill")
+
+
+def test_ctrl_c_while_the_servers_start_ends_without_a_traceback(var):
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "demo"],
+        cwd=settings.BASE_DIR,
+        env=environment(var),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    wait_until((place(var).run_dir / "postgres.starter").exists, what="the start of the servers")
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, "")
+
+
+@pytest.mark.parametrize("port", ["-1", "0", "65536", "99999", "http"])
+def test_a_port_that_is_none_is_refused_in_words(port):
+    with pytest.raises(CommandError, match="is not a port; write a whole number from 1 to 65535"):
+        call_command("demo", f"--port={port}")
+
+
+def test_the_last_port_can_be_had():
+    assert processes.free_port(65_535) == 65_535
 
 
 def test_smoke_says_one_line_and_ends_well(var):

@@ -45,6 +45,17 @@ def test_a_worker_silent_for_more_than_a_minute_does_not_count(client, no_worker
     assert client.get("/readyz").status_code == 200
 
 
+def test_a_database_that_is_gone_is_named_and_asked_but_once(client, monkeypatch, tmp_path):
+    """Without the `db` fixture Django's own connection would refuse: only the short probe may be used."""
+    monkeypatch.setitem(connection.settings_dict, "HOST", str(tmp_path))
+    answer = client.get("/readyz")
+    checks = answer.json()["checks"]
+    assert answer.status_code == 503
+    assert checks["database"] == {"ok": False, "said": "does not answer (OperationalError)"}
+    assert checks["migrations"] == {"ok": False, "said": "unknown, the database does not answer"}
+    assert checks["broker"]["ok"]
+
+
 def test_a_silent_broker_is_named(client, db, settings):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     workers.broker.cache_clear()

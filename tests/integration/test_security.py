@@ -4,12 +4,14 @@ import json
 import logging
 import subprocess
 import sys
+from urllib.parse import urlencode
 
 import pytest
 from django.conf import settings
+from django.http import HttpResponse
 from django.urls import reverse
 
-from synthpai_web.middleware import client_address
+from synthpai_web.middleware import RefuseNul, client_address
 
 
 def test_the_policy_allows_our_own_files_and_nothing_else(client_of, labeler):
@@ -52,6 +54,53 @@ def test_the_visitor_s_address_is_taken_from_our_own_proxy_only(rf, settings):
     assert client_address(request) == "9.9.9.9"
     settings.PROXY_COUNT = 3
     assert client_address(request) == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("hop", "address"),
+    [
+        ("8.8.8.8:1234", "8.8.8.8"),
+        ("[::1]:80", "::1"),
+        ("[2001:DB8::1]", "2001:db8::1"),
+        ("2001:db8::1", "2001:db8::1"),
+        ("fe80::1%eth0", "fe80::1"),
+        ("unknown", "127.0.0.1"),
+        ("_hidden:80", "127.0.0.1"),
+        ("[", "127.0.0.1"),
+        ("1.2.3.4.5", "127.0.0.1"),
+    ],
+)
+def test_an_address_with_a_port_is_read_and_junk_is_not_believed(rf, settings, hop, address):
+    settings.PROXY_COUNT = 1
+    assert client_address(rf.get("/", headers={"X-Forwarded-For": hop})) == address
+
+
+NUL = "holds a NUL character"
+
+
+def test_a_nul_in_an_address_is_refused_in_words(client_of, labeler, corpus):
+    answer = client_of(labeler).get(f"/corpora/{corpus.public_id}/comments/?q=%00")
+    assert answer.status_code == 400
+    assert NUL in answer.content.decode()
+    assert (
+        client_of(labeler).get(reverse("comments", args=[corpus.public_id]), {"\0": "x"}).status_code == 400
+    )
+
+
+def test_a_nul_in_a_form_is_refused_and_says_that_nothing_is_lost(client_of, labeler):
+    fields = {"email": "lena@example.org", "theme": "da\0rk"}
+    answer = client_of(labeler).post(
+        reverse("account"), urlencode(fields), content_type="application/x-www-form-urlencoded"
+    )
+    assert answer.status_code == 400
+    assert NUL in answer.content.decode()
+    assert "what you typed is still there" in answer.content.decode()
+
+
+def test_an_upload_is_not_read_for_nuls_before_its_form_does(rf):
+    request = rf.post("/", {"name": "a\0b"})  # multipart, as the test client sends
+    assert RefuseNul(lambda _: HttpResponse()).process_view(request) is None
+    assert not hasattr(request, "_post")
 
 
 def test_the_deployment_check_finds_nothing():

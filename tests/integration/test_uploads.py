@@ -5,9 +5,11 @@ import time
 from datetime import timedelta
 
 import pytest
+from celery import current_app
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.urls import reverse
+from kombu import Connection, pools
 
 from annotation.exchange.upsert import LOCK_OF_IMPORTS
 from annotation.models import DataImport
@@ -101,6 +103,24 @@ def test_a_killed_worker_loses_nothing_and_doubles_nothing(worker, client_of, re
     wait_until(lambda: state(one) == "done", what="the second try")
     assert corpus.comments.count() == 20
     assert one.attempts == 2
+
+
+def test_a_silent_broker_does_not_lose_the_file(client_of, researcher, corpus, caplog, monkeypatch):
+    nowhere = pools.producers[Connection("redis://127.0.0.1:1/0")]
+    monkeypatch.setattr(current_app.amqp, "_producer_pool", nowhere)
+    one, address = upload(client_of(researcher), corpus, tree())
+    monkeypatch.undo()
+    assert "not handed over" in caplog.text
+    assert state(one) == "queued"
+    assert "Waiting for a worker" in client_of(researcher).get(address).content.decode()
+
+
+def test_a_name_too_long_for_the_disk_is_refused_in_words(client_of, researcher, corpus):
+    file = SimpleUploadedFile("雪" * 90 + ".json", tree().read())
+    answer = client_of(researcher).post(reverse("imports", args=[corpus.public_id]), {"file": file})
+    assert answer.status_code == 422
+    assert "name" in answer.context["form"].errors["file"][0]
+    assert not DataImport.objects.exists()
 
 
 def test_a_file_over_the_limit_is_refused_before_it_is_stored(client_of, researcher, corpus, settings):

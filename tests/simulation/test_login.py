@@ -70,6 +70,22 @@ def test_a_wrong_password_is_refused_in_the_same_words_as_a_wrong_name(client, l
     assert not signed_in(client)
 
 
+@pytest.mark.parametrize("name", ["n" * 1000, "\N{ARABIC LIGATURE SALLALLAHOU ALAYHE WASALLAM}" * 100])
+def test_a_name_longer_than_any_is_refused_by_the_form(client, name):
+    """The second is a hundred characters as typed and 1,800 as Unicode spells them out."""
+    form = sign_in(client, username=name, password="wrong").context["form"]
+
+    assert form.errors["username"] == ["A name has at most 150 characters."]
+    assert not form.non_field_errors()
+
+
+@pytest.mark.parametrize("hop", ["8.8.8.8:1234", "[::1]:80", "unknown"])
+def test_a_failed_login_from_an_odd_forwarded_address_is_just_a_failed_login(client, labeler, settings, hop):
+    settings.PROXY_COUNT = 1
+
+    assert sign_in(client, password="wrong", HTTP_X_FORWARDED_FOR=hop).status_code == 200
+
+
 def test_the_error_summary_takes_the_focus(client, labeler):
     page = sign_in(client, password="wrong").content.decode()
 

@@ -38,6 +38,7 @@ def test_a_value_is_stored_in_its_canonical_form(attribute, typed, stored):
         ("age", "40-30", "runs backwards: write 30-40"),
         ("sex", "unknown", "not one of: male, female"),
         ("relationship_status", "complicated", "not one of"),
+        ("occupation", "ba\x00ker", "cannot be printed"),
         ("occupation", "   ", "Write a value"),
         ("occupation", "x" * 201, "At most 200 characters; this has 201"),
     ],

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.exchange.export import LAYOUTS, record, snapshot, stream
+from annotation.exchange.reading import is_text, readable
 from simulation.models import Corpus
 
 USAGE = 2
@@ -34,11 +35,12 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        corpus = Corpus.objects.filter(name=options["corpus"]).first()
+        name = options["corpus"]
+        corpus = Corpus.objects.filter(name=name).first() if is_text(name) else None
         if corpus is None:
             known = ", ".join(Corpus.objects.values_list("name", flat=True)[:20]) or "none yet"
             raise CommandError(
-                f"There is no corpus “{options['corpus']}”. There are: {known}.", returncode=USAGE
+                f"There is no corpus “{readable(name)}”. There are: {known}.", returncode=USAGE
             )
         chosen = {"layout": options["format"], "reviewed_only": options["reviewed_only"]}
         record(by=None, corpus=corpus, **chosen)
@@ -55,22 +57,37 @@ class Command(BaseCommand):
                 self.stdout.write(piece, ending="")
             self.stdout.flush()
         except BrokenPipeError:  # the reader, such as `head`, has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _forget_output()
+        except OSError as error:
+            _forget_output()
+            raise CommandError(
+                f"The standard output cannot be written: {error.strerror}.", returncode=USAGE
+            ) from None
 
     def _save(self, pieces: Iterable[str], target: Path) -> None:
         """Writes beside the target and renames: what is there is whole, or untouched."""
-        special = target.is_symlink() or (target.exists() and not target.is_file())  # as /dev/null
-        draft = target if special else target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        packed = target.suffix == ".gz"
         try:
-            with draft.open("wb") as file:
-                _write(pieces, file, packed=target.suffix == ".gz")
-            if not special:
+            if target.is_symlink() or (target.exists() and not target.is_file()):  # as /dev/null
+                with target.open("wb") as file:
+                    _write(pieces, file, packed=packed)
+                return
+            # Not made of the target's name, which may be as long as names can be.
+            draft = target.with_name(f".export-{secrets.token_hex(8)}")
+            try:
+                with draft.open("wb") as file:
+                    _write(pieces, file, packed=packed)
                 draft.replace(target)
-        except OSError as error:
-            raise CommandError(f"{target} cannot be written: {error.strerror}.", returncode=USAGE) from None
-        finally:
-            if not special:
+            finally:
                 draft.unlink(missing_ok=True)
+        except OSError as error:
+            said = f"{readable(str(target))} cannot be written: {error.strerror}."
+            raise CommandError(said, returncode=USAGE) from None
+
+
+def _forget_output() -> None:
+    """What is still in the buffer would fail again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write(pieces: Iterable[str], file: BinaryIO, *, packed: bool) -> None:

@@ -2,13 +2,14 @@
 
 import fcntl
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, call_command
 
 from synthpai_web import processes, starter
+from synthpai_web.start import attach_servers
 from synthpai_web.supervisor import ChildEnded, Stopped, Supervisor
 
 
@@ -17,7 +18,9 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=processes.FIRST_PORT, help="first port to try")
+        parser.add_argument(
+            "--port", type=port_number, default=processes.FIRST_PORT, help="first port to try, 1 to 65535"
+        )
 
     def handle(self, *args: Any, port: int, **options: Any) -> None:
         with (settings.VAR_DIR / "demo.lock").open("w") as lock:
@@ -36,11 +39,17 @@ class Command(BaseCommand):
                 port = processes.free_port(port)
                 processes.start(supervisor, port)
                 self._say(port, accounts, corpus.name, time.monotonic() - started)
-                supervisor.stay()
+                supervisor.stay(self._revive)
         except Stopped:
             self.stdout.write("\nStopped. Your data stay in var/; `make demo` goes on with them.")
         except ChildEnded as error:
             raise CommandError(str(error)) from None
+
+    def _revive(self) -> None:
+        """Starts an embedded server again whose processes were killed. One that cannot be ends the demo."""
+        for name in attach_servers():
+            self.stdout.write(f"The embedded {name} server was gone; it is up again.")
+            self.stdout.flush()
 
     def _say(self, port: int, accounts: list[starter.Account], corpus: str, seconds: float) -> None:
         address = f"http://{processes.HOST}:{port}/"
@@ -59,6 +68,13 @@ class Command(BaseCommand):
         ]
         self.stdout.write("\n".join(lines))
         self.stdout.flush()
+
+
+def port_number(text: str) -> int:
+    """A TCP port that one may ask for."""
+    if text.isascii() and text.isdecimal() and 1 <= int(text) <= processes.LAST_PORT:
+        return int(text)
+    raise ArgumentTypeError(f"{text!r} is not a port; write a whole number from 1 to {processes.LAST_PORT}")
 
 
 def prepare() -> None:

@@ -3,6 +3,8 @@
 import gzip
 import json
 import os
+import subprocess
+import sys
 from io import StringIO
 
 import pytest
@@ -123,3 +125,62 @@ def test_a_device_is_written_to_and_not_replaced(run, harbour):
 
 def test_reviewed_only_without_reviews_is_empty(run, harbour):
     assert run("export_dataset", corpus="harbour", out="-", reviewed_only=True) == (0, "", "")
+
+
+def test_a_file_whose_name_is_not_utf8_is_refused_in_words(run, write, tmp_path):
+    path = write("threads/t.json", node())
+    os.rename(path, os.fsencode(path.parent) + b"/t_\xff.json")
+    for given in (tmp_path, tmp_path / "threads" / "t_\udcff.json"):
+        status, _, said = run("import_synthpai", given, corpus="harbour")
+        assert status == 2
+        assert said.endswith("t_?.json: the file's name is not UTF-8; rename it.")
+
+
+def test_a_path_longer_than_the_system_takes_is_refused_in_words(run, tmp_path):
+    status, _, said = run("import_synthpai", tmp_path / ("x" * 300), corpus="harbour")
+    assert (status, said.endswith("cannot be read: File name too long.")) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["a\udcff", "\ud800", "a\0b"])
+def test_a_corpus_name_that_cannot_be_stored_is_refused_in_words(run, write, name):
+    status, _, said = run("import_synthpai", write("t.json", node()), corpus=name)
+    assert status == 2
+    assert said == "The corpus cannot be made: name: Must be UTF-8 text without NUL characters."
+    status, _, said = run("export_dataset", corpus=name, out="-")
+    assert status == 2
+    assert "There is no corpus" in said
+    said.encode()
+
+
+def test_an_export_may_have_a_name_as_long_as_the_system_takes(run, harbour, tmp_path):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    longest = "x" * 249 + ".jsonl"
+    assert run("export_dataset", corpus="harbour", out=folder / longest)[0] == 0
+    assert os.listdir(folder) == [longest]
+
+
+def test_an_export_with_a_longer_name_says_so(run, harbour, tmp_path):
+    status, _, said = run("export_dataset", corpus="harbour", out=tmp_path / ("x" * 300))
+    assert (status, said.endswith("cannot be written: File name too long.")) == (2, True)
+
+
+FULL = """
+import sys, django
+django.setup()
+from django.core.management import CommandError
+from annotation.management.commands.export_dataset import Command
+try:
+    Command()._print(["a few words"])
+except CommandError as error:
+    sys.stderr.write(f"{error.returncode} {error}")
+"""
+
+
+def test_a_standard_output_that_is_full_is_named_once_and_in_words():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-c", FULL], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (
+        0,
+        "2 The standard output cannot be written: No space left on device.",
+    )

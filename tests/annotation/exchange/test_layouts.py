@@ -1,6 +1,7 @@
 """What a file is, by what stands in it."""
 
 import json
+import re
 
 import pytest
 
@@ -47,3 +48,21 @@ def test_the_layout_is_seen(write, name, content, layout):
 def test_what_is_none_of_them_is_refused_with_what_is_possible(write, content, message):
     with pytest.raises(Unreadable, match=message):
         layout_of(write("a.json", content))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("key", "column", "message"),
+    [
+        (r"a\qb", 4, r"Invalid \escape"),
+        ("a\tb", 4, "Invalid control character"),
+        (r"a\uZZZZ", 5, r"Invalid \uXXXX"),
+    ],
+)
+def test_a_first_key_that_is_no_json_is_named_with_its_place(take, key, column, message):
+    for inner in ('{\n"age":3}', "3"):
+        report = take("profiles.json", '{\n "' + key + '": ' + inner + "\n}")
+        (said,) = report.problems
+        assert said.line == 2
+        assert message in said.message
+        assert re.match(rf"not valid JSON at column {column}:", said.message)

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from simulation.models import Profile
+from annotation.exchange import upsert, upsert_profiles
+from simulation.models import Comment, Profile
 from tests.annotation.exchange.conftest import counts, said
 from tests.annotation.exchange.samples import profile, row
 
@@ -97,3 +98,27 @@ def test_a_username_that_belongs_to_another_profile_of_the_corpus_is_refused(tak
     ]
     assert counts(report, "profiles") == (0, 0, 0, 1)
     assert Profile.objects.count() == 1
+
+
+def test_an_author_who_has_been_forgotten_meanwhile_is_looked_up_again(take, monkeypatch):
+    monkeypatch.setattr(upsert.batches, "__defaults__", (2,))
+    monkeypatch.setattr(upsert_profiles, "REMEMBERED", 1)
+    rows = [row(0, username="Gull", author="p", profile=None), *(row(number) for number in range(1, 8))]
+    rows[1] = row(1, username="Gull", author="p")
+    first, second = take("rows.jsonl", rows), take("rows.jsonl", rows)
+    assert first.warnings == second.warnings == ()
+    assert counts(second) == (0, 0, 8, 0)
+    assert Comment.objects.get(external_id="c0").profile.username == "Gull"
+
+
+def test_authors_that_contradict_each_other_are_refused_the_first_time_too(take):
+    rows = [
+        row(0, username="A", author="p"),
+        row(1, username="B", author="p"),
+        row(2, username="B", author="q"),
+    ]
+    rows[2]["profile"] = rows[1]["profile"]
+    rows[1]["profile"] = None
+    for _ in range(2):
+        (problem,) = said(take("rows.jsonl", rows))
+        assert "rows.jsonl, line 2, author: in this corpus p is “A”, and “B” is q" in problem

@@ -74,3 +74,29 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(write, monkeyp
 )
 def test_the_stem_stands_for_the_thread(name, wanted):
     assert stem(name) == wanted
+
+
+@pytest.mark.parametrize("text", ["plain", "é😅", "with space"])
+def test_a_name_is_text(text):
+    assert reading.is_text(text)
+
+
+@pytest.mark.parametrize(("text", "shown"), [("t_\udcff", "t_?"), ("\ud800", "?"), ("a\0", "a\0")])
+def test_a_name_that_cannot_be_stored_is_not(text, shown):
+    assert not reading.is_text(text)
+    assert reading.readable(text) == shown
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["rows.jsonl.gz", "rows.json.gz", "tree.json.gz", "profiles.json.gz"])
+def test_a_record_of_63_mb_is_refused_although_it_is_small_when_packed(take, name):
+    blown = '"' + "x" * (63 << 20) + '"'
+    text = {
+        "rows.jsonl.gz": f'{{"id": "c0", "thread_id": "t", "x": {blown}}}\n',
+        "rows.json.gz": f'[{{"id": "c0", "x": {blown}}}]',
+        "tree.json.gz": f'{{"text": "a", "username": "b", "children": [], "x": {blown}}}',
+        "profiles.json.gz": f'{{"p": {{"x": {blown}}}}}',
+    }[name]
+    report = take(name, text)
+    assert "is longer than 16 MiB" in report.problems[0].message
+    assert report.problem_count == 1

@@ -7,6 +7,8 @@ import pytest
 from annotation.exchange.decoding import decode
 from annotation.exchange.reading import Unreadable
 from annotation.exchange.scanning import Entry, Scanner
+from tests.annotation.exchange.conftest import said
+from tests.annotation.exchange.samples import row
 
 
 def scan(text, size):
@@ -83,3 +85,48 @@ def test_what_the_database_cannot_hold_is_refused(text, message):
 )
 def test_what_it_can_hold_is_not(text):
     assert decode(text) == json.loads(text)
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_a_value_may_be_as_long_as_the_limit_however_the_text_is_cut(monkeypatch, size):
+    monkeypatch.setattr("annotation.exchange.scanning.MAX_RECORD", 20)
+    assert [one.value for one in scan('["' + "x" * 18 + '", 1]', size)] == ["x" * 18, 1]
+    with pytest.raises(Unreadable, match="longer than"):
+        scan('["' + "x" * 19 + '", 1]', size)
+
+
+@pytest.mark.parametrize("size", [1, 4, 1000])
+def test_a_key_that_stands_twice_is_named_with_the_place_of_its_object(size):
+    with pytest.raises(Unreadable, match=r"column 8: the object that begins here has “x” twice") as error:
+        scan('{"a": 1,\n "b": [{"x": 1, "y": {"x": 2}, "x": 3}]}', size)
+    assert error.value.line == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"a": 1, "a": 1}', "line 1 column 1"),
+        ('{"b": {},\n"c": [1, {"a": 1, "\\u0061": 2}]}', "line 2 column 10"),
+        ('{"a": ' + "[" * 350 + '{"a": 1, "a": 2}' + "]" * 350 + "}", "line 1"),
+    ],
+)
+def test_a_key_is_the_same_however_it_is_written_and_however_deep(text, place):
+    with pytest.raises(json.JSONDecodeError, match="has “a” twice") as error:
+        decode(text)
+    assert place in str(error.value)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [("rows.jsonl", "line 2"), ("profiles.json", "line 2"), ("tree.json", "line 2")],
+)
+def test_every_layout_refuses_a_key_twice(take, name, where):
+    text = {
+        "rows.jsonl": json.dumps(row()) + '\n{"id": "c1", "text": "a", "text": "b"}\n',
+        "profiles.json": '{"p": {"age": 3},\n"q": {"age": 3, "age": 4}}',
+        "tree.json": '{"text": "a", "username": "b", "children": [\n{"text": "a", "text": "b"}]}',
+    }[name]
+    (problem,) = said(take(name, text))
+    assert f"{name}, {where}" in problem
+    assert "twice; keep one of them" in problem
