@@ -65,6 +65,7 @@ def test_take_pictures(open_as, live_server, labeler, admin, queue):
         if width < 500:
             page.mouse.move(0, 0)
             page.goto(base + reverse("review", args=[queue.public_id]))
+        page.wait_for_timeout(300)  # colours change in 90 ms
         page.screenshot(path=FOLDER / f"{name}.png")
     boss = open_as(admin)
     corpus = queue.corpus
