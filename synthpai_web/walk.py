@@ -3,11 +3,13 @@
 import html
 import json
 import re
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from dataclasses import dataclass
 from http.cookiejar import CookieJar
+from pathlib import Path
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
@@ -22,6 +24,13 @@ class Page:
     url: str
     status: int
     text: str
+
+    def token(self) -> str:
+        """What a form of this page carries against forgery."""
+        found = TOKEN.search(self.text)
+        if not found:
+            raise WalkFailed(f"{self.url} has no form to send")
+        return found[1]
 
     def hidden(self) -> dict[str, str]:
         return {name: html.unescape(value) for name, value in HIDDEN.findall(self.text)}
@@ -51,12 +60,22 @@ class Visitor:
 
     def post(self, path: str, fields: dict[str, str], *, on: Page, expect: int = 200) -> Page:
         """Sends a form of the page `on`, with its token."""
-        token = TOKEN.search(on.text)
-        if not token:
-            raise WalkFailed(f"{on.url} has no form to send")
-        body = urllib.parse.urlencode({**fields, "csrfmiddlewaretoken": token[1]}).encode()
+        body = urllib.parse.urlencode({**fields, "csrfmiddlewaretoken": on.token()}).encode()
         headers = {"Referer": on.url}
         return self._open(urllib.request.Request(self.base + path, body, headers), expect)  # noqa: S310
+
+    def upload(self, path: str, name: str, content: bytes, *, on: Page) -> Page:
+        """Sends a file by the form of the page `on`."""
+        mark, part = "walk-8f2d61c0", "Content-Disposition: form-data;"
+        token = on.token()
+        parts = [
+            f'--{mark}\r\n{part} name="csrfmiddlewaretoken"\r\n\r\n{token}\r\n'.encode(),
+            f'--{mark}\r\n{part} name="file"; filename="{name}"\r\n\r\n'.encode(),
+            content,
+            f"\r\n--{mark}--\r\n".encode(),
+        ]
+        headers = {"Referer": on.url, "Content-Type": f"multipart/form-data; boundary={mark}"}
+        return self._open(urllib.request.Request(self.base + path, b"".join(parts), headers), 200)  # noqa: S310
 
     def sign_in(self, username: str, password: str) -> Page:
         page = self.post("/login/", {"username": username, "password": password}, on=self.get("/login/"))
@@ -81,6 +100,18 @@ def review_one(visitor: Visitor, queue_id: str) -> str:
     if "Submitted" not in done.text and "left" not in done.text:
         raise WalkFailed(f"submitting {action[1]} was not acknowledged")
     return action[1]
+
+
+def import_one(visitor: Visitor, home: str, file: Path, *, seconds: float = 30) -> None:
+    """Uploads a file on a corpus' page and waits until its own page says that the worker has imported it."""
+    page = visitor.upload(f"{home}import/", file.name, file.read_bytes(), on=visitor.get(f"{home}import/"))
+    path = urllib.parse.urlsplit(page.url).path
+    end = time.monotonic() + seconds
+    while "<h2>Imported</h2>" not in page.text:
+        if time.monotonic() > end:
+            raise WalkFailed(f"{path} did not say within {seconds:.0f} s that the file is imported")
+        time.sleep(0.3)
+        page = visitor.get(path)
 
 
 def check_export(layout: str, text: str, *, comments: int) -> int:

@@ -2,7 +2,9 @@
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
+from annotation.models import DataImport
 from tests.factories.annotation import SuggestionFactory, queue_over
 from tests.factories.simulation import CommentFactory, ProfileFactory, ThreadFactory
 
@@ -11,7 +13,7 @@ WIDTHS = (320, 360, 768, 1024, 1440, 1920)
 
 
 @pytest.fixture
-def addresses(corpus):
+def addresses(corpus, admin):
     profile = ProfileFactory(
         corpus=corpus,
         facts={
@@ -33,6 +35,15 @@ def addresses(corpus):
     )
     queue = queue_over(corpus)
     ThreadFactory(corpus=corpus, external_id="t" * 100)
+    one = DataImport.objects.create(
+        corpus=corpus,
+        by=admin,
+        file_name="n" * 200,
+        path="",
+        state="invalid",
+        counts={"rows": [], "problems": 1},
+        problems=[{"line": 3, "field": "f" * 120, "message": "m" * 200}],
+    )
     home = [reverse("home"), reverse("help"), reverse("account"), reverse("corpora"), reverse("queues")]
     inside = [
         reverse(name, args=[corpus.public_id])
@@ -46,6 +57,7 @@ def addresses(corpus):
         reverse("queue_create", args=[corpus.public_id]),
         reverse("review", args=[queue.public_id]),
         reverse("review_history", args=[queue.public_id]),
+        reverse("import_status", args=[one.public_id]),
         reverse("people"),
         reverse("invite"),
         reverse("audit"),
@@ -84,3 +96,12 @@ def test_the_theme_of_the_person_wins_over_the_system_s(open_as, live_server, ad
     page = open_as(admin, color_scheme="light")
     page.goto(live_server.url + reverse("home"))
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+
+
+def test_the_page_of_an_import_follows_it_without_a_reload(open_as, live_server, researcher, corpus):
+    one = DataImport.objects.create(corpus=corpus, by=researcher, file_name="thread_age_1.json", path="")
+    page = open_as(researcher)
+    page.goto(live_server.url + reverse("import_status", args=[one.public_id]))
+    expect(page.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
+    DataImport.objects.update(state="done", counts={"rows": [], "problems": 0})
+    expect(page.get_by_role("heading", name="Imported")).to_be_visible()

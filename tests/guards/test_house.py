@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from celery import current_app
 from django.conf import settings
+from django.contrib.staticfiles import finders
 from django.core.management import call_command
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,6 +93,14 @@ def test_no_template_trusts_text():
         text = path.read_text()
         assert "|safe" not in text, path
         assert "autoescape off" not in text, path
+
+
+def test_every_static_file_that_a_page_names_exists():
+    named = set()
+    for path in (ROOT / "templates").rglob("*.html"):
+        named.update(re.findall(r"{% static '([^']+)' %}", path.read_text()))
+    assert len(named) >= 4
+    assert [name for name in named if finders.find(name) is None] == []
 
 
 def test_pages_carry_no_inline_script_or_style():

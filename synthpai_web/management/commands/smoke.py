@@ -12,7 +12,7 @@ from simulation.models import Comment, Corpus, User
 from synthpai_web import processes, starter
 from synthpai_web.management.commands.demo import prepare
 from synthpai_web.supervisor import ChildEnded, Stopped, Supervisor
-from synthpai_web.walk import Visitor, WalkFailed, check_export, review_one
+from synthpai_web.walk import Visitor, WalkFailed, check_export, import_one, review_one
 
 LAYOUTS = ("synthpai", "jsonl", "csv")
 
@@ -64,6 +64,7 @@ def walk(base: str, accounts: list[starter.Account], corpus: Corpus) -> str:
     visitors["labeler"].get("/review/")
     review_one(visitors["labeler"], queue.public_id)
     visitors["labeler"].get(f"/review/{queue.public_id}/history/")
+    import_one(visitors["researcher"], home, starter.FOLDER / "threads" / "thread_age_1.json")
     comments = corpus.comments.count()
     exported = {
         layout: check_export(
