@@ -53,6 +53,7 @@ def test_an_upload_is_imported_by_the_worker_and_the_page_says_so(worker, client
     assert corpus.comments.count() == 20
     body = browser.get(address).content.decode()
     assert "Imported" in body
+    assert "20 comments whose author has no profile in the corpus" in body
     assert "every 1500ms" not in body
 
 
