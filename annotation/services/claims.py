@@ -60,16 +60,16 @@ def release_expired(*, queue: Queue, now: datetime) -> int:
 
     An answer that came too late for its own slot gets the one that is free now.
     """
-    ended = Slot.objects.select_for_update(skip_locked=True).filter(
-        queue=queue, state=Slot.LEASED, leased_until__lt=now
+    ended = Slot.objects.filter(queue=queue, state=Slot.LEASED, leased_until__lt=now)
+    items = list(ended.values_list("item", flat=True))
+    if not items:
+        return 0
+    items = slots.lock(items, skip_locked=True)
+    freed = ended.filter(item__in=items).update(
+        state=Slot.OPEN, person=None, leased_until=None, lease_token=None, changed_at=now
     )
-    freed = dict(ended.values_list("pk", "item"))
-    if freed:
-        Slot.objects.filter(pk__in=freed).update(
-            state=Slot.OPEN, person=None, leased_until=None, lease_token=None, changed_at=now
-        )
-        slots.settle(freed.values())
-    return len(freed)
+    slots.settle(items)
+    return freed
 
 
 @transaction.atomic
@@ -78,6 +78,7 @@ def skip(*, by: User, item: Item) -> bool:
 
     False, and nothing happens, when they do not hold this item (any more): the page was an old one.
     """
+    slots.lock([item.pk])
     slot = Slot.objects.select_for_update().filter(item=item, person=by, state=Slot.LEASED).first()
     if not slot:
         return False

@@ -6,12 +6,20 @@ from annotation.models import Annotation, Item, Slot
 from simulation.models import User
 
 
+def lock(items: Iterable[int], *, skip_locked: bool = False) -> list[int]:
+    """Locks items in their order, the keys of those locked. Whoever takes more than one slot of an item
+    does this first: without a common order two of them could wait for each other."""
+    wanted = Item.objects.filter(pk__in=set(items)).order_by("pk")
+    return list(wanted.select_for_update(no_key=True, skip_locked=skip_locked).values_list("pk", flat=True))
+
+
 def finish(*, by: User, item: Item) -> bool:
     """Marks a slot of `item` done by `by`; False when others hold or have done as many as were wanted.
 
     Their own slot first, whatever its state; then a free one; then one made for them, where skipped slots
     left the item short of answers. Call it within a transaction.
     """
+    lock([item.pk])
     slots = list(Slot.objects.select_for_update().filter(item=item).order_by("number"))
     own = next((slot for slot in slots if slot.person_id == by.pk), None)
     free = next((slot for slot in slots if slot.state == Slot.OPEN), None)

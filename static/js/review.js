@@ -167,25 +167,23 @@
     form.dataset.sent = "1";
     said.textContent = "Sending";
   });
-  // A page out of the browser's memory is a new press: what it sends may differ from what it sent before.
-  window.addEventListener("pageshow", (event) => {
-    if (!event.persisted) return;
-    delete form.dataset.sent;
-    form.elements.namedItem("submission_id").value = crypto.randomUUID ? crypto.randomUUID() : "";
-    said.textContent = "";
-  });
+  // A page out of the browser's memory may be sent again; the server tells a change from a repetition.
+  window.addEventListener("pageshow", (event) => { if (event.persisted) { delete form.dataset.sent; said.textContent = ""; } });
 
   // A draft in this browser: a lapsed login, a closed tab or a lost connection costs nothing typed.
   const draftKey = (action) => `synthpai:draft:${form.dataset.person}:${action}`;
   const own = draftKey(form.getAttribute("action"));
   const fields = () => [...form.elements].filter((field) => field.name && field.name.includes("-") && field.type !== "hidden");
+  // Storage may be full, forbidden or hold something else: the form works without it.
+  function stored(act) {
+    try { return act(); } catch { return null; }
+  }
   function keep() {
     const values = fields().filter((field) => field.type !== "radio" || field.checked).map((field) => [field.name, field.value]);
-    try { localStorage.setItem(own, JSON.stringify({ version: form.dataset.version, values })); } catch { /* no room: the form still works */ }
+    stored(() => localStorage.setItem(own, JSON.stringify({ version: form.dataset.version, values })));
   }
   function restore() {
-    let draft = null;
-    try { draft = JSON.parse(localStorage.getItem(own)); } catch { /* not ours */ }
+    const draft = stored(() => JSON.parse(localStorage.getItem(own)));
     if (!draft || draft.version !== form.dataset.version || form.dataset.errors !== "0") return;
     for (const [name, value] of draft.values) {
       for (const field of fields().filter((one) => one.name === name)) {
@@ -194,7 +192,7 @@
     }
     said.textContent = "Your draft is back";
   }
-  document.querySelectorAll(".toasts a").forEach((link) => localStorage.removeItem(draftKey(link.getAttribute("href"))));
+  document.querySelectorAll(".toasts a").forEach((link) => stored(() => localStorage.removeItem(draftKey(link.getAttribute("href")))));
   form.addEventListener("change", keep);
   form.addEventListener("input", keep);
   document.addEventListener("keyup", (event) => { if (!typing(event.target)) keep(); });
