@@ -1,0 +1,142 @@
+"""How many calls to one model may be under way at once, learnt from its answers and shared by all workers.
+
+A lane is a provider's model. It begins with `start` places, loses a quarter of them at a burst of 429s
+and wins one back after 25 successes in a row. Its state is in Redis and so is its clock: a worker with a
+wrong time does no harm, and a worker that is killed loses its places when their leases end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from redis import Redis
+
+from simulation.llm import lane_scripts
+
+PAUSE = 1.0
+"""Seconds a lane pauses at a 429 that asks for no time."""
+DEBOUNCE = 5.0
+"""Seconds after a shrink in which further 429s belong to the same burst."""
+SUCCESSES = 25
+"""Successes in a row that win a place."""
+LONGEST_REASON = 300
+Arg = str | int | float
+
+
+class Lane(str):
+    """The id of a lane, which also knows the name people read."""
+
+    __slots__ = ("name",)
+    name: str
+
+
+def lane_of(base_url: str, model: str) -> Lane:
+    """The lane of a model at an address: equal for every worker."""
+    address = base_url.rstrip("/")
+    lane = Lane(hashlib.sha256(f"{address}\n{model}".encode()).hexdigest()[:24])
+    lane.name = f"{model} at {address}"
+    return lane
+
+
+@dataclass(frozen=True)
+class LaneState:
+    """`paused_for` in seconds. `reason` and `changed_at` tell of the limit's last change, if any."""
+
+    limit: int
+    in_flight: int
+    paused_for: float
+    reason: str
+    changed_at: datetime | None
+    name: str = ""
+
+
+class Lanes:
+    """All lanes in one Redis. Every method is one round trip; safe to share between threads."""
+
+    def __init__(
+        self,
+        client: Redis,
+        *,
+        start: int = 20,
+        most: int = 64,
+        prefix: str = "synthpai:lane",
+        debounce: float = DEBOUNCE,
+    ) -> None:
+        self._bounds: list[Arg] = [start, most]
+        self._prefix, self._debounce = prefix, debounce
+        self._client = client
+        self._acquire = client.register_script(lane_scripts.ACQUIRE)
+        self._renew = client.register_script(lane_scripts.RENEW)
+        self._release = client.register_script(lane_scripts.RELEASE)
+        self._slow_down = client.register_script(lane_scripts.SLOW_DOWN)
+        self._succeeded = client.register_script(lane_scripts.SUCCEEDED)
+        self._look = client.register_script(lane_scripts.LOOK)
+
+    def acquire(self, lane: str, holder: str, *, lease: float) -> float:
+        """Takes a place for `lease` seconds: 0.0, or how many seconds to wait before asking again.
+
+        Who holds a place already keeps it and is given a new lease.
+        """
+        taken = self._acquire(keys=self._keys(lane), args=[*self._bounds, holder, lease, _name(lane)])
+        return float(taken)
+
+    def renew(self, lane: str, holder: str, lease: float) -> bool:
+        """A new lease from now on; False where the place is already lost."""
+        return bool(self._renew(keys=self._keys(lane), args=[*self._bounds, holder, lease]))
+
+    def release(self, lane: str, holder: str) -> None:
+        """Gives the place back; nothing happens where it is lost already."""
+        self._release(keys=self._keys(lane), args=[holder])
+
+    def slow_down(self, lane: str, after: float | None, detail: str) -> LaneState:
+        """A 429 came: the lane pauses for `after` seconds and, once a burst, loses a quarter of its places.
+
+        429s that come within the debounce time or while the lane pauses are of the same burst.
+        """
+        pause = PAUSE if after is None else after
+        args = [*self._bounds, pause, self._debounce, detail[:LONGEST_REASON], _name(lane)]
+        return _state(self._slow_down(keys=self._keys(lane), args=args))
+
+    def succeeded(self, lane: str) -> LaneState:
+        """A call came back well; after 25 in a row the lane has a place more, up to the most."""
+        reason = f"grew after {SUCCESSES} successes in a row"
+        args = [*self._bounds, SUCCESSES, reason]
+        return _state(self._succeeded(keys=self._keys(lane), args=args))
+
+    def state(self, lane: str) -> LaneState:
+        return _state(self._look(keys=self._keys(lane), args=self._bounds))
+
+    def all(self, lanes: Iterable[str]) -> dict[str, LaneState]:
+        """The states of many lanes in one round trip."""
+        asked = list(dict.fromkeys(lanes))
+        with self._client.pipeline(transaction=False) as batch:
+            for lane in asked:
+                self._look(keys=self._keys(lane), args=self._bounds, client=batch)
+            return {lane: _state(raw) for lane, raw in zip(asked, batch.execute(), strict=True)}
+
+    def _keys(self, lane: str) -> list[str]:
+        """In one slot of a cluster, by the braces."""
+        return [f"{self._prefix}:{{{lane}}}", f"{self._prefix}:{{{lane}}}:holders"]
+
+
+def _state(raw: list[Any]) -> LaneState:
+    limit, in_flight, paused_for, reason, changed_at, name = (
+        item.decode() if isinstance(item, bytes) else str(item) for item in raw
+    )
+    changed = float(changed_at)
+    return LaneState(
+        limit=int(limit),
+        in_flight=int(in_flight),
+        paused_for=float(paused_for),
+        reason=reason,
+        changed_at=datetime.fromtimestamp(changed, UTC) if changed else None,
+        name=name,
+    )
+
+
+def _name(lane: str) -> str:
+    return lane.name if isinstance(lane, Lane) else ""

@@ -1,0 +1,122 @@
+"""Reads a request: what it is for, in which form the answer is wanted, and what it tells. No answers here."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from simulation.llm.messages import ChatRequest, Form
+from simulation.llm.scripted.facts import Person, read_person
+
+LIMITS = re.compile(r"between (\d+) and (\d+) words", re.I)
+SPEAKER = re.compile(r"^author: (\S+) comment: (.*)$", re.M)
+CRITIC = re.compile(r"you (?:are critical|disagree)", re.I)
+TITLE = re.compile(r'"title": "(\w+)", "type": "object"')
+CONTENT = re.compile(r"<(post|thread|comment|persona|style)>.*</\1>", re.S)
+
+
+class Purpose(StrEnum):
+    TOPIC = "topic"
+    INTEREST = "interest"
+    COMMENT = "comment"
+    STYLE = "style"
+    TAGS = "tags"
+    JUDGEMENT = "judgement"
+    UNKNOWN = "unknown"
+
+
+MARKS: tuple[tuple[str, Purpose], ...] = (
+    ("<attributes>", Purpose.TAGS),
+    ("<truth>", Purpose.JUDGEMENT),
+    ("<thread>", Purpose.COMMENT),
+    ("<post>", Purpose.INTEREST),
+    ("<target>", Purpose.TOPIC),
+    ("Writing style:", Purpose.STYLE),
+    ("writes comments", Purpose.STYLE),
+)
+"""The first that stands in the prompt outside of quoted content decides, unless a schema tells."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One comment of the thread that is shown."""
+
+    author: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Brief:
+    """A request, read. Fields that a purpose does not use are empty."""
+
+    digest: str
+    purpose: Purpose
+    json: bool
+    """Whether the answer is to be one JSON object."""
+    text: str
+    """The prompt without correction turns."""
+    person: Person = field(default_factory=Person)
+
+    def chance(self, purpose: str) -> random.Random:
+        """The generator of one decision: it hangs on the request and the name alone."""
+        seed = hashlib.sha256(f"{self.digest}{purpose}".encode()).hexdigest()
+        return random.Random(int(seed, 16))  # noqa: S311  it has to be repeatable, it guards nothing
+
+    def block(self, tag: str) -> str:
+        """What stands between `<tag>` and the last `</tag>`; empty where nothing does."""
+        found = re.search(rf"<{tag}>(.*)</{tag}>", self.text, re.S)
+        return found[1].strip() if found else ""
+
+    @property
+    def thread(self) -> list[Turn]:
+        """The comments shown, root first. A line of another form continues the comment before it."""
+        turns: list[Turn] = []
+        for line in self.block("thread").splitlines():
+            if found := SPEAKER.match(line):
+                turns.append(Turn(found[1], found[2]))
+            elif turns:
+                turns[-1] = Turn(turns[-1].author, f"{turns[-1].text} {line}".strip())
+        return turns
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Least and most words; 10 and 50 where the prompt does not say."""
+        found = LIMITS.search(self.text)
+        low, high = (int(found[1]), int(found[2])) if found else (10, 50)
+        return low, max(low, high)
+
+    @property
+    def critic(self) -> bool:
+        return CRITIC.search(CONTENT.sub("", self.text)) is not None
+
+
+def read_brief(request: ChatRequest) -> Brief:
+    """Reads the request. Answers and corrections after the first question are passed over."""
+    asked: list[str] = []
+    for message in request.messages:
+        if message.role == "assistant":
+            break
+        asked.append(message.content)
+    text = "\n\n".join(asked)
+    persona = re.search(r"<persona>(.*?)</persona>", text, re.S)
+    return Brief(
+        digest=request.digest(),
+        purpose=_purpose(request, text),
+        json=request.form is not Form.TEXT,
+        text=text,
+        person=read_person(persona[1] if persona else ""),
+    )
+
+
+def _purpose(request: ChatRequest, text: str) -> Purpose:
+    title = str((request.schema or {}).get("title", ""))
+    if not title and request.form is Form.OBJECT:
+        title = (["", *TITLE.findall(text)])[-1]
+    if title.lower() in Purpose.__members__.values():
+        return Purpose(title.lower())
+    # Content of other people stands between tags and must not decide what is asked.
+    frame = re.sub(r"<(post|thread|comment)>.*</\1>", r"<\1>", text, flags=re.S)
+    return next((purpose for mark, purpose in MARKS if mark in frame), Purpose.UNKNOWN)
