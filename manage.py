@@ -14,7 +14,16 @@ from django.core.management import execute_from_command_line  # noqa: E402 - aft
 from synthpai_web.start import attach_servers, read_settings  # noqa: E402
 
 # Commands that look at code only.
-WITHOUT_SERVERS = {"check", "collectstatic", "help", "version", "--help", "--version"}
+WITHOUT_SERVERS = {
+    "check",
+    "check_structure",
+    "collectstatic",
+    "help",
+    "serve_scripted_model",
+    "version",
+    "--help",
+    "--version",
+}
 # Commands that run the demo on servers of their own choice and bring the demo's settings along.
 DEMO = {"demo", "smoke"}
 

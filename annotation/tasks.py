@@ -3,6 +3,8 @@
 from celery import shared_task
 
 from annotation.exchange import uploads
+from annotation.services import tagging
+from simulation.services import engine
 
 
 @shared_task
@@ -16,3 +18,15 @@ def sweep_imports() -> None:
     """Takes up imports that a dead worker or a lost message left behind."""
     for import_id in uploads.stale():
         run_import.delay(import_id)
+
+
+@shared_task
+def advance_tagging(run_id: int) -> None:
+    """Tags one comment of a tagging run."""
+    engine.advance(run_id=run_id, work=tagging.Tagging())
+
+
+@shared_task
+def follow_simulations() -> None:
+    """Starts the tagging runs that finished simulations asked for."""
+    tagging.follow_simulations()

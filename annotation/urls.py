@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.views import browse, exchange, queues, review
+from annotation.views import browse, exchange, queues, review, tagging
 
 urlpatterns = [
     path("review/", review.queues, name="queues"),
@@ -14,6 +14,7 @@ urlpatterns = [
     path("corpora/<slug:corpus_id>/import/", exchange.imports, name="imports"),
     path("corpora/<slug:corpus_id>/export/", exchange.export, name="export"),
     path("corpora/<slug:corpus_id>/export/download/", exchange.download, name="export_download"),
+    path("corpora/<slug:corpus_id>/tagging/new/", tagging.new, name="tagging_new"),
     path("queues/<slug:queue_id>/state/", queues.set_state, name="queue_state"),
     path("imports/<slug:import_id>/", exchange.import_status, name="import_status"),
     path("threads/<slug:thread_id>/", browse.thread, name="thread"),

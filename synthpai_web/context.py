@@ -24,6 +24,7 @@ PLACES = (
     Place("Home", "home", None, "home"),
     Place("Review", "queues", Right.REVIEW, "review"),
     Place("Corpora", "corpora", Right.BROWSE, "corpora"),
+    Place("Runs", "runs", Right.SEE_RUNS, "runs"),
     Place("People", "people", Right.MANAGE_PEOPLE, "people"),
 )
 

@@ -26,13 +26,26 @@ def free_port(wanted: int = FIRST_PORT) -> int:
     raise OSError("no free port")
 
 
+def scripted_model(port: int, *, latency: float = 0.0) -> Process:
+    """The scripted model over HTTP; `latency` is how many seconds an answer takes."""
+    command = [sys.executable, "manage.py", "serve_scripted_model", "--host", HOST, "--port", str(port)]
+    return Process("model", [*command, "--latency", str(latency), "--spread", str(latency / 2)])
+
+
+def answers(port: int) -> bool:
+    """Whether something takes connections at a port of this machine."""
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((HOST, port)) == 0
+
+
 def site(port: int) -> list[Process]:
     """Web, worker and clock, as `docker-compose.yml` runs them too."""
     celery = [sys.executable, "-m", "celery", "-A", "synthpai_web"]
     web = [sys.executable, "-m", "gunicorn", "synthpai_web.wsgi", "--bind", f"{HOST}:{port}"]
     web += ["--workers", "2", "--worker-class", "gthread", "--threads", "4", "--preload"]
     web += ["--no-control-socket", "--log-level", "warning"]
-    worker = [*celery, "worker", "--pool", "threads", "--concurrency", "4", "-Q", "llm,io,stats"]
+    worker = [*celery, "worker", "--pool", "threads", "--concurrency", "12", "-Q", "llm,io,stats"]
     worker += ["--loglevel", "WARNING", "--hostname", f"worker-{port}@%h"]
     beat = [*celery, "beat", "--loglevel", "WARNING", "--scheduler", "celery.beat:Scheduler"]
     return [Process("web", web), Process("worker", worker), Process("beat", beat)]

@@ -187,10 +187,34 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "io"
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_TASK_QUEUES_NAMES = ("llm", "io", "stats")
-CELERY_TASK_ROUTES = {"annotation.tasks.*": {"queue": "io"}}
+CELERY_TASK_ROUTES = {
+    "simulation.tasks.advance_simulation": {"queue": "llm"},
+    "simulation.tasks.*": {"queue": "io"},
+    "annotation.tasks.advance_tagging": {"queue": "llm"},
+    "annotation.tasks.*": {"queue": "io"},
+}
 CELERY_BEAT_SCHEDULE = {
+    "sweep-runs": {"task": "simulation.tasks.sweep_runs", "schedule": 5.0},
+    "follow-simulations": {"task": "annotation.tasks.follow_simulations", "schedule": 5.0},
     "sweep-imports": {"task": "annotation.tasks.sweep_imports", "schedule": 60.0},
 }
+
+# --- Models of language ----------------------------------------------------------------------------------
+# Which task takes up a run of which kind.
+RUN_TASKS = {
+    "simulate": "simulation.tasks.advance_simulation",
+    "tag": "annotation.tasks.advance_tagging",
+}
+# A provider on a private address (host or host:port) is refused unless it is named here.
+LLM_PRIVATE_ADDRESSES = env.words("LLM_PRIVATE_ADDRESSES")
+# A step whose worker has not been heard from for so long is given to another.
+STEP_LEASE_SECONDS = env.whole("STEP_LEASE_SECONDS", 30, least=2, most=3600)
+
+# The demo asks a real provider only with DEMO_PAID=1 and a key, and never more often than this.
+DEMO_PAID = env.flag("DEMO_PAID")
+DEMO_MAX_CALLS = env.whole("DEMO_MAX_CALLS", 400, least=1, most=1_000_000)
+DEMO_MODEL = env.text("DEMO_MODEL", "gpt-4o-mini")
+DEMO_BASE_URL = env.text("DEMO_BASE_URL", "https://api.openai.com/v1")
 
 # --- Logs -----------------------------------------------------------------------------------------------
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))

@@ -6,10 +6,15 @@ from pathlib import Path
 import pytest
 from django.conf import settings as site
 from django.test import Client
+from hypothesis import settings as hypothesis_settings
 
 from simulation.domain.roles import Role
 from simulation.models import Corpus, User
 from tests.factories.simulation import CorpusFactory, MembershipFactory, UserFactory
+
+# How fast an example is depends on what else the machine does.
+hypothesis_settings.register_profile("studio", deadline=None)
+hypothesis_settings.load_profile("studio")
 
 
 @pytest.fixture(autouse=True, scope="session")

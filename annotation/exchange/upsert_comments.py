@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Max
 
 from annotation.exchange.copying import reserve_ids
 from annotation.exchange.outline import Stored
@@ -18,6 +17,7 @@ from annotation.exchange.upsert_labels import store_annotations
 from annotation.exchange.upsert_profiles import Authors
 from annotation.exchange.upsert_suggestions import Received, store_suggestions
 from simulation.models import Comment
+from simulation.selectors.sequences import next_sequence
 
 CONTENT = ("thread_id", "parent_id", "profile_id", "author", "username", "text", "depth", "position", "extra")
 NEW = ("id", "corpus_id", "external_id", "sequence", *CONTENT)
@@ -63,8 +63,7 @@ class CommentStore:
         self._keys: dict[str, int] = {}
         self._stored: set[int] = set()
         self._unlinked: list[_Unlinked] = []
-        last = Comment.objects.filter(corpus_id=job.corpus.pk).aggregate(last=Max("sequence"))["last"]
-        self._sequence = 0 if last is None else last + 1
+        self._sequence = next_sequence(job.corpus)
 
     def register(self, external_ids: Iterable[str], *, all_new: bool = False) -> None:
         """Finds or reserves the keys, so that a reply can be written before its parent.

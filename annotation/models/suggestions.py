@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from simulation.models import Comment
+from simulation.models import Comment, ModelCall, Run
 
 
 class Suggestion(models.Model):
@@ -15,6 +15,9 @@ class Suggestion(models.Model):
 
     comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="suggestions", db_index=False)
     tagger = models.CharField(max_length=100, default="imported")
+    run = models.ForeignKey(Run, on_delete=models.RESTRICT, null=True, blank=True, related_name="suggestions")
+    call = models.ForeignKey(ModelCall, on_delete=models.RESTRICT, null=True, blank=True, related_name="+")
+    """The tagging run and the very call it comes from; neither for imported ones."""
     attribute = models.CharField(max_length=40)
     position = models.PositiveSmallIntegerField(default=0)
     guesses = models.JSONField(default=list)
@@ -28,7 +31,11 @@ class Suggestion(models.Model):
     class Meta:
         ordering = ["position", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["comment", "tagger", "attribute"], name="suggestion_once"),
+            models.UniqueConstraint(
+                fields=["comment", "tagger", "attribute", "run"],
+                name="suggestion_once_a_run",
+                nulls_distinct=False,
+            ),
             models.CheckConstraint(
                 condition=models.Q(hardness__isnull=True) | models.Q(hardness__range=(1, 5)),
                 name="suggestion_hardness_1_5",

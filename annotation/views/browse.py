@@ -11,11 +11,12 @@ from simulation.domain import tree
 from simulation.domain.attributes import TARGETS
 from simulation.domain.roles import Right
 from simulation.models import Comment, Corpus, Thread
-from simulation.selectors import threads
+from simulation.selectors import runs, threads
 from simulation.selectors.access import PersonRequest, needs
 
 PAGE = 50
 THREADS = 100
+RUNS = 5
 
 
 def corpus_for(request: PersonRequest, public_id: str, right: Right = Right.BROWSE) -> Corpus:
@@ -34,9 +35,11 @@ def corpus(request: PersonRequest, corpus_id: str) -> HttpResponse:
     marker = found.threads.filter(public_id=request.GET.get("after", "")).first()
     page = list(threads.in_corpus(found, after=marker.pk if marker else 0)[: THREADS + 1])
     shown = page[:THREADS]
+    sees_runs = may(request, found, Right.SEE_RUNS)
     context = {
         "section": "corpora",
         "corpus": found,
+        "runs": runs.page(request.user, corpus=found, size=RUNS) if sees_runs else None,
         "counts": said.counts(found),
         "queues": said.queues(found),
         "threads": shown,
@@ -47,6 +50,7 @@ def corpus(request: PersonRequest, corpus_id: str) -> HttpResponse:
         "may_import": may(request, found, Right.IMPORT),
         "may_export": may(request, found, Right.EXPORT),
         "may_manage": may(request, found, Right.MANAGE_QUEUES),
+        "may_start": may(request, found, Right.START_RUNS),
     }
     return render(request, "corpora/corpus.html", context)
 

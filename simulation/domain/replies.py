@@ -6,18 +6,19 @@ import re
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-MARK = re.compile(r"^[\s>*_#]*my[\s_-]*(?:new[\s_-]*)?comment[*_]*\s*:[*_]*", re.I | re.M)
+MARK = re.compile(r"^[ \t>*_#]*my[ \t_-]*(?:new[ \t_-]*)?comment[*_]*[ \t]*:[*_]*", re.I | re.M)
 QUESTION = re.compile(
-    r"^[\s*_#]*question[*_]*\s*:[*_]*(.*?)^[\s*_#]*question description[*_]*\s*:[*_]*(.*)\Z",
+    r"^[ \t>*_#]*question[*_]*[ \t]*:[*_]*(.*?)^[ \t>*_#]*question description[*_]*[ \t]*:[*_]*(.*)\Z",
     re.I | re.M | re.S,
 )
 STYLE = re.compile(
-    r"^[\s*_#]*writing style[*_]*\s*:[*_]*(.*?)^[\s*_#]*example[*_]*\s*:[*_]*(.*)\Z", re.I | re.M | re.S
+    r"^[ \t>*_#]*writing style[*_]*[ \t]*:[*_]*(.*?)^[ \t>*_#]*example[*_]*[ \t]*:[*_]*(.*)\Z",
+    re.I | re.M | re.S,
 )
 LABEL = re.compile(r"^\W*(?:interested|answer)\W+", re.I)
 YES, NO = re.compile(r"^\W*yes\b", re.I), re.compile(r"^\W*no(?:t|pe)?\b", re.I)
 LEAKED = re.compile(
-    r"^[\s*_#]*(?:thread so far|my part in it|reasoning|style check|my[\s_-]*(?:new[\s_-]*)?comment)[*_]*\s*:",  # noqa: E501
+    r"^[ \t>*_#]*(?:thread so far|my part in it|reasoning|style check|my[ \t_-]*(?:new[ \t_-]*)?comment)[*_]*[ \t]*:",  # noqa: E501
     re.I | re.M,
 )
 LONGEST = 10_000

@@ -23,6 +23,10 @@ class Right(StrEnum):
     EXPORT = "export"
     MANAGE_QUEUES = "manage queues"
     MANAGE_PEOPLE = "manage people"
+    SEE_RUNS = "see runs"
+    """Watch what runs do, and read the prompts and answers behind them."""
+    START_RUNS = "start runs"
+    """Start, pause and cancel runs: they may cost money. And name the providers that they call."""
 
 
 _LABELER = {Right.BROWSE, Right.REVIEW}
@@ -33,6 +37,7 @@ _RESEARCHER = {
     Right.IMPORT,
     Right.EXPORT,
     Right.MANAGE_QUEUES,
+    Right.SEE_RUNS,
 }
 RIGHTS: dict[Role, frozenset[Right]] = {
     Role.LABELER: frozenset(_LABELER),

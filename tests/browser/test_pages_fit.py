@@ -5,8 +5,20 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.models import DataImport
+from simulation.domain.run_states import StepState
+from simulation.models import Corpus
 from tests.factories.annotation import SuggestionFactory, queue_over
-from tests.factories.simulation import CommentFactory, ProfileFactory, ThreadFactory
+from tests.factories.runs import scene
+from tests.factories.simulation import (
+    CommentFactory,
+    CorpusFactory,
+    ModelCallFactory,
+    ProfileFactory,
+    ProviderFactory,
+    RunFactory,
+    StepFactory,
+    ThreadFactory,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WIDTHS = (320, 360, 768, 1024, 1440, 1920)
@@ -62,7 +74,51 @@ def addresses(corpus, admin):
         reverse("invite"),
         reverse("audit"),
     ]
-    return home + inside + single
+    return home + inside + single + run_pages(corpus)
+
+
+def run_pages(corpus: Corpus) -> list[str]:
+    """The pages of runs, with words of any length in them."""
+    ProviderFactory(
+        name="P" * 60,
+        base_url="https://" + "h" * 200,
+        key_variable="K" * 60 + "_API_KEY",
+        default_model="m" * 100,
+    )
+    halted = scene(
+        corpus,
+        state="halted",
+        name="N" * 80,
+        reason="The cap of 5 calls is reached. " + "r" * 300,
+        calls=1000,
+    )
+    halted.run.run_threads.update(external_id="t" * 100, reason="w" * 300)
+    halted.write("w" * 400)
+    halted.turn(StepState.READY, number=9)
+    step = halted.skip(number=3, raw="x" * 3000)
+    step.detail = "d" * 600
+    step.save()
+    halted.tell("e" * 400, "danger")
+    tags = [{"attribute": "occupation", "guesses": ["g" * 300], "certainty": 4}]
+    tagging = RunFactory(corpus=corpus, kind="tag", state="running")
+    StepFactory(run=tagging, kind="tag", comment=halted.written[0], result={"tags": tags})
+    CorpusFactory(name="C" * 80)
+    call = ModelCallFactory(
+        step=step, served_model="s" * 200, reply={"text": "y" * 2000, "raw": {"k": "z" * 900}}
+    )
+    return [
+        reverse("runs"),
+        reverse("run_choose"),
+        reverse("run_new", args=[corpus.public_id]),
+        reverse("tagging_new", args=[corpus.public_id]),
+        reverse("run", args=[halted.run.public_id]),
+        reverse("run_thread", args=[halted.run.public_id, "2"]),
+        reverse("run", args=[tagging.public_id]),
+        reverse("run_events", args=[halted.run.public_id]),
+        reverse("run_call", args=[halted.run.public_id, call.public_id]),
+        reverse("providers"),
+        reverse("provider_new"),
+    ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

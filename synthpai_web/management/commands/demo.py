@@ -3,12 +3,16 @@
 import fcntl
 import time
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, call_command
 
-from synthpai_web import processes, starter
+from simulation.domain.roles import Role
+from simulation.domain.run_states import RunState
+from simulation.models import Run, User
+from synthpai_web import processes, simulated, starter
 from synthpai_web.start import attach_servers
 from synthpai_web.supervisor import ChildEnded, Stopped, Supervisor
 
@@ -33,17 +37,23 @@ class Command(BaseCommand):
     def _run(self, port: int) -> None:
         started = time.monotonic()
         try:
-            with Supervisor(settings.VAR_DIR / "log", {"SYNTHPAI_DEMO": "1"}) as supervisor:
+            with Supervisor(settings.VAR_DIR / "log") as supervisor:
                 prepare()
                 accounts, corpus = starter.sow(settings.VAR_DIR)
+                model = start_model(supervisor, latency=0.05)
                 port = processes.free_port(port)
                 processes.start(supervisor, port)
-                self._say(port, accounts, corpus.name, time.monotonic() - started)
+                run = simulate(model, self._tell)
+                self._say(port, accounts, corpus.name, run, time.monotonic() - started)
                 supervisor.stay(self._revive)
         except Stopped:
             self.stdout.write("\nStopped. Your data stay in var/; `make demo` goes on with them.")
-        except ChildEnded as error:
+        except (ChildEnded, simulated.NotPaid) as error:
             raise CommandError(str(error)) from None
+
+    def _tell(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
 
     def _revive(self) -> None:
         """Starts an embedded server again whose processes were killed. One that cannot be ends the demo."""
@@ -51,7 +61,7 @@ class Command(BaseCommand):
             self.stdout.write(f"The embedded {name} server was gone; it is up again.")
             self.stdout.flush()
 
-    def _say(self, port: int, accounts: list[starter.Account], corpus: str, seconds: float) -> None:
+    def _say(self, port: int, accounts: list[starter.Account], corpus: str, run: Run, seconds: float) -> None:
         address = f"http://{processes.HOST}:{port}/"
         lines = [
             "",
@@ -59,10 +69,13 @@ class Command(BaseCommand):
             "",
             *(f"  {account.username:<12} {account.password}" for account in accounts),
             "",
-            "Three things to try:",
+            f"The agents' run is {run.state}: {address}runs/{run.public_id}/",
+            "",
+            "Four things to try:",
             f"  1. Sign in as labeler, press “Start reviewing” ({corpus}); ? shows the keys.",
             "  2. Sign in as researcher, open the corpus, then Export… the labels you just set.",
-            "  3. Sign in as admin and invite a colleague under People.",
+            f"  3. Review what the agents wrote: the queue “{simulated.QUEUE}” of {simulated.CORPUS}.",
+            "  4. Sign in as admin, start a simulation of your own under Runs and watch it grow.",
             "",
             "Ctrl-C stops everything; the data stay.",
         ]
@@ -75,6 +88,36 @@ def port_number(text: str) -> int:
     if text.isascii() and text.isdecimal() and 1 <= int(text) <= processes.LAST_PORT:
         return int(text)
     raise ArgumentTypeError(f"{text!r} is not a port; write a whole number from 1 to {processes.LAST_PORT}")
+
+
+def start_model(supervisor: Supervisor, *, latency: float = 0.0) -> simulated.Model:
+    """The model that answers the demo: the scripted one, served here, or a real one if asked for."""
+    supervisor.env = {**supervisor.env, "SYNTHPAI_DEMO": "1"}
+    if settings.DEMO_PAID:
+        return simulated.paid()
+    port = processes.free_port(8900)
+    supervisor.start(processes.scripted_model(port, latency=latency))
+    allowed = [*settings.LLM_PRIVATE_ADDRESSES, f"{processes.HOST}:{port}"]
+    supervisor.env = {**supervisor.env, "LLM_PRIVATE_ADDRESSES": ",".join(allowed)}
+    supervisor.wait_until(lambda: processes.answers(port), seconds=30, what="The scripted model")
+    return simulated.scripted(f"http://{processes.HOST}:{port}/v1")
+
+
+def simulate(model: simulated.Model, say: Callable[[str], None]) -> Run:
+    """Agents write, a model tags, a queue is made: by the worker that is running. Says what it does."""
+    admin = User.objects.get(username=Role.ADMIN.value)
+    corpus = simulated.corpus(admin)
+    likely = simulated.likely(corpus)
+    about = f"{likely.calls_low} to {likely.calls_high} calls to {model.provider.name}"
+    if model.paid:
+        about = simulated.cost(likely, model=model.provider.default_model, max_calls=model.max_calls)
+    say(f"Agents with {corpus.profiles.count()} profiles write threads: {about}")
+    run = simulated.see_through(simulated.begin(admin, corpus, model), say)
+    if run.state == RunState.DONE and (tags := simulated.tagged(run)):
+        simulated.see_through(tags, say)
+    if corpus.comments.exists():
+        simulated.queue(admin, corpus)
+    return run
 
 
 def prepare() -> None:

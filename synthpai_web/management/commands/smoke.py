@@ -8,9 +8,10 @@ from django.core.management import BaseCommand, CommandError
 
 from annotation.models import Suggestion
 from annotation.services import queues
-from simulation.models import Comment, Corpus, User
-from synthpai_web import processes, starter
-from synthpai_web.management.commands.demo import prepare
+from simulation.domain.run_states import RunState
+from simulation.models import Comment, Corpus, Run, User
+from synthpai_web import processes, simulated, starter
+from synthpai_web.management.commands.demo import prepare, simulate, start_model
 from synthpai_web.supervisor import ChildEnded, Stopped, Supervisor
 from synthpai_web.walk import Visitor, WalkFailed, check_export, import_one, review_one
 
@@ -23,15 +24,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            with Supervisor(settings.VAR_DIR / "log", {"SYNTHPAI_DEMO": "1"}) as supervisor:
+            with Supervisor(settings.VAR_DIR / "log") as supervisor:
                 prepare()
                 accounts, corpus = starter.sow(settings.VAR_DIR)
+                model = start_model(supervisor)
                 port = processes.free_port(8700)
                 processes.start(supervisor, port)
-                said = walk(f"http://{processes.HOST}:{port}", accounts, corpus)
+                run = simulate(model, self.stderr.write)
+                base = f"http://{processes.HOST}:{port}"
+                said = f"{walk(base, accounts, corpus)}; {walk_run(base, accounts, run, model.paid)}"
         except Stopped:
             raise CommandError("smoke failed: stopped by a signal") from None
-        except (ChildEnded, WalkFailed) as error:
+        except (ChildEnded, WalkFailed, simulated.NotPaid) as error:
             raise CommandError(f"smoke failed: {error}") from None
         self.stdout.write(said)
 
@@ -79,4 +83,38 @@ def walk(base: str, accounts: list[starter.Account], corpus: Corpus) -> str:
         f"smoke ok: {corpus.profiles.count()} profiles, {corpus.threads.count()} threads,"
         f" {Comment.objects.filter(corpus=corpus).count()} comments,"
         f" {Suggestion.objects.filter(comment__corpus=corpus).count()} tags, {exported['synthpai']} exported"
+    )
+
+
+def walk_run(base: str, accounts: list[starter.Account], run: Run, paid: bool) -> str:
+    """The agents' run and what came of it: its pages, enough threads, comments and tags, one of them
+    reviewed, all of them exported. A paid run may have stopped at its cap; then there is less."""
+    corpus = run.corpus
+    threads, comments = corpus.threads.count(), corpus.comments.count()
+    tags = Suggestion.objects.filter(run__follows=run).count()
+    if not paid:
+        if run.state != RunState.DONE:
+            raise WalkFailed(f"the simulation is {run.state}: {run.reason}")
+        if threads < 3 or comments < 60 or tags < 20:
+            raise WalkFailed(f"the agents wrote {threads} threads, {comments} comments, {tags} tags")
+    thread = run.run_threads.filter(thread__isnull=False)[0]
+    call = run.model_calls.filter(purpose="turn")[0]
+    home = f"/runs/{run.public_id}/"
+    for account in accounts:
+        visitor = Visitor(base)
+        visitor.sign_in(account.username, account.password)
+        pages = ["/runs/", home, f"{home}events/", f"{home}threads/{thread.index + 1}/"]
+        pages += [f"{home}calls/{call.public_id}/"]
+        for path in pages:
+            visitor.get(path, expect=200 if account.role in {"researcher", "admin"} else 403)
+        for path in ("/providers/", f"/corpora/{corpus.public_id}/runs/new/"):
+            visitor.get(path, expect=200 if account.role == "admin" else 403)
+        if account.role == "labeler":
+            queue = corpus.queues.get(name=simulated.QUEUE)
+            review_one(visitor, queue.public_id)
+        if account.role == "researcher":
+            address = f"/corpora/{corpus.public_id}/export/download/?format=synthpai"
+            exported = visitor.get(address).text
+    return f"simulated {threads} threads, {comments} comments, {tags} tags, " + (
+        f"{len(exported.splitlines())} exported"
     )

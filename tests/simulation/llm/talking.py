@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from simulation.llm.errors import LLMError
 from simulation.llm.gateway import Connection
 from simulation.llm.messages import ChatReply, ChatRequest, Finish, Form, Message, ModerationReply, Usage
 from simulation.llm.openai_compatible import OpenAICompatible
+from tests.finishing import finish
 
 KEY = "sk-test-51HxYzAbCdEf0123456789"
 WORDS = "Reasoning: it is late\nMy comment: good night from the coast"
@@ -60,7 +60,7 @@ def call(
         finally:
             await gateway.close()
 
-    return asyncio.run(once())
+    return finish(once())
 
 
 class Canned(ThreadingHTTPServer):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from simulation.llm.addresses import AddressGuard
@@ -12,6 +10,7 @@ from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.gateway import Connection
 from simulation.llm.openai_compatible import OpenAICompatible
 from simulation.llm.scripted import ScriptedModel
+from tests.finishing import finish
 
 GUARD = AddressGuard()
 URL = "https://api.example.org/v1"
@@ -25,7 +24,7 @@ def test_another_address_is_spoken_to_with_the_key_the_environment_holds():
     connection = Connection(URL, "MY_API_KEY")
     gateway = gateway_for(connection, guard=GUARD, environ={"MY_API_KEY": "sk-1\n"})
     assert isinstance(gateway, OpenAICompatible)
-    asyncio.run(gateway.close())
+    finish(gateway.close())
     assert key_of(connection, {"MY_API_KEY": " sk-1\n"}) == "sk-1"
 
 

@@ -19,6 +19,7 @@ from simulation.llm.secrets import mask
 from simulation.llm.serving.background import in_background
 from simulation.llm.serving.faults import Fault, Faults
 from simulation.llm.serving.server import Behaviour, ModelServer
+from tests.finishing import finish
 from tests.simulation.llm.talking import KEY, OBJECT, WORDS, Stub, asked, call, canned, guard_for
 
 SCHEMA = {"title": "Comment Answer", "type": "object", "properties": {}, "additionalProperties": False}
@@ -351,7 +352,7 @@ def test_moderation_gives_a_verdict_a_text(healthy):
         finally:
             await gateway.close()
 
-    reply = asyncio.run(ask())
+    reply = finish(ask())
     assert reply.flagged == (True, False)
     assert reply.scores == ({"violence": 1.0}, {"violence": 0.0})
     assert reply.served_model == "stub-mod"
@@ -379,6 +380,6 @@ def test_the_whole_call_ends_in_time_even_if_the_body_trickles():
         await asyncio.sleep(0.1)
         return error.value, took
 
-    error, took = asyncio.run(ask())
+    error, took = finish(ask())
     assert error.trouble is Trouble.TRANSIENT
     assert took < 2

@@ -1,6 +1,5 @@
 """The scripted model: repeatable, readable in every form, true to the limits, found by its own tagger."""
 
-import asyncio
 import json
 import random
 import re
@@ -24,6 +23,7 @@ from simulation.llm.scripted.facts import read_person
 from simulation.llm.scripted.giveaways import giveaways
 from simulation.llm.scripted.small import verdict
 from simulation.llm.structured import Parsed, Shape, asked_for, correction, read
+from tests.finishing import finish
 
 ROOT = Path(__file__).resolve().parents[3]
 PROMPTS = ROOT / "simulation" / "prompts"
@@ -230,7 +230,7 @@ def test_the_same_request_has_the_same_answer(every_request):
 
 def test_the_gateway_answers_like_the_plain_call(every_request):
     asked = every_request["topic"]
-    assert asyncio.run(MODEL.complete(asked, attempt=3)) == MODEL.reply(asked)
+    assert finish(MODEL.complete(asked, attempt=3)) == MODEL.reply(asked)
 
 
 def test_another_seed_gives_another_comment():
@@ -514,11 +514,11 @@ def test_a_very_long_comment_is_tagged_in_time():
 
 def test_moderation_flags_nothing_and_is_repeatable():
     asked = ModerationRequest("scripted", ("one", "two"))
-    reply = asyncio.run(MODEL.moderate(asked))
+    reply = finish(MODEL.moderate(asked))
     assert reply.flagged == (False, False)
     assert all(0 <= score < 0.05 for scores in reply.scores for score in scores.values())
-    assert reply == asyncio.run(MODEL.moderate(asked))
-    asyncio.run(MODEL.close())
+    assert reply == finish(MODEL.moderate(asked))
+    finish(MODEL.close())
 
 
 def test_a_reply_takes_little_time(crowd):

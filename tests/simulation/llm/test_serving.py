@@ -26,6 +26,7 @@ from simulation.llm.serving.faults import Fault, Faults, Latency, digest_of
 from simulation.llm.serving.server import Behaviour
 from simulation.llm.serving.spoiling import spoilt
 from simulation.llm.serving.wire import chat_request
+from tests.finishing import finish
 from tests.simulation.llm.talking import KEY, OBJECT, Stub, asked, call, guard_for
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -229,7 +230,7 @@ def at_once(url: str, count: int) -> tuple[list[ChatReply | LLMError], float]:
         await gateway.close()
         return list(answers), time.monotonic() - began
 
-    return asyncio.run(everyone())
+    return finish(everyone())
 
 
 def test_a_hundred_and_twenty_eight_at_a_time():
@@ -285,7 +286,7 @@ def test_what_is_no_proper_request_is_refused(sent, status):
 
     with in_background(Stub()) as (url, _):
         parts = urlsplit(url)
-        assert asyncio.run(talk(parts.hostname, parts.port)).split()[1] == str(status).encode()
+        assert finish(talk(parts.hostname, parts.port)).split()[1] == str(status).encode()
 
 
 def command(*options: str) -> subprocess.Popen[str]:

@@ -8,22 +8,11 @@ from django.contrib.auth.password_validation import password_validators_help_tex
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.validators import MaxLengthValidator
 
+from simulation.forms.styled import Styled
 from simulation.models import Corpus, User
 from simulation.selectors.people import Reach
 
 NAME_LENGTH = 150
-
-
-class Styled:
-    """Gives text fields and selections the look of the site. Errors and hints are joined by Django."""
-
-    fields: dict[str, forms.Field]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for field in self.fields.values():
-            if not isinstance(field.widget, forms.CheckboxInput | forms.RadioSelect):
-                field.widget.attrs.setdefault("class", "field")
 
 
 def password_hint() -> str:
