@@ -30,6 +30,7 @@ from simulation.llm.gateway import Connection, Gateway
 from simulation.llm.lanes import Lanes, LaneState, lane_of
 from simulation.llm.loop import LoopThread
 from simulation.llm.messages import ChatReply, ChatRequest, Form, Message
+from simulation.llm.storable import whole
 from simulation.llm.structured import Parsed, Rung, Shape, Unparsed, Why, asked_for, correction, read
 from simulation.models import ModelCall, PromptVersion, Run, Step
 from simulation.selectors.workers import broker
@@ -257,7 +258,7 @@ class Asker:
             every=settings.STEP_LEASE_SECONDS / 3,
             beat=beat,
         )
-        return answer
+        return whole(answer)
 
     def _trouble(self, question: Question, call: ModelCall, attempt: Any, error: LLMError) -> Settled:
         rejected = error.trouble is Trouble.PERMANENT and error.status in (400, 413, 422)

@@ -15,7 +15,8 @@ from django.utils import timezone
 
 from simulation.domain.run_states import AttemptState, CallState, RunState
 from simulation.llm.errors import LLMError, Trouble
-from simulation.llm.messages import ChatReply, ChatRequest
+from simulation.llm.messages import ChatReply, ChatRequest, Usage
+from simulation.llm.storable import text
 from simulation.llm.structured import Parsed, Rung, Unparsed, Why
 from simulation.models import CallAttempt, ModelCall, PromptVersion, Run, Step
 
@@ -31,6 +32,9 @@ TROUBLES = {
     Trouble.QUOTA: AttemptState.QUOTA,
     Trouble.PERMANENT: AttemptState.PERMANENT,
 }
+
+
+MOST_TOKENS = 2**31 - 1
 
 
 class CapReached(Exception):
@@ -123,18 +127,26 @@ def answered(
     A provider that counts nothing has spent what was set aside. False, and nothing but the ledger's
     knowledge changes, when somebody else has declared the attempt lost meanwhile.
     """
-    if not _end(run, attempt, AttemptState.ANSWERED, spent=reply.usage.total or attempt.held):
+    if not _end(run, attempt, AttemptState.ANSWERED, spent=counted(reply).total or attempt.held):
         return False
     call.state = CallState.DONE.value if isinstance(read, Parsed) else OUTCOMES[read.why].value
     call.rung = read.rung.value if isinstance(read, Parsed) else ""
     call.problem = "" if isinstance(read, Parsed) else read.problem
     call.reply = reply.as_dict()
     call.served_model, call.finish = reply.served_model[:200], reply.finish.value
-    call.tokens_in, call.tokens_out = reply.usage.input, reply.usage.output
-    call.tokens_cached, call.tokens_reasoning = reply.usage.cached, reply.usage.reasoning
+    usage = counted(reply)
+    call.tokens_in, call.tokens_out = usage.input, usage.output
+    call.tokens_cached, call.tokens_reasoning = usage.cached, usage.reasoning
     call.finished_at = timezone.now()
     call.save()
     return True
+
+
+def counted(reply: ChatReply) -> Usage:
+    """The provider's count, within what can be: no provider lowers what was spent, or breaks a column."""
+    usage = reply.usage
+    counts = (usage.input, usage.output, usage.cached, usage.reasoning)
+    return Usage(*(min(max(0, count), MOST_TOKENS) for count in counts))
 
 
 def repaired(*, call: ModelCall, rung: Rung) -> None:
@@ -152,7 +164,7 @@ def troubled(
     if not _end(run, attempt, TROUBLES[error.trouble], spent=0, error=error, wait=wait):
         return
     call.state = CallState.FAILED.value if final else CallState.QUEUED.value
-    call.problem = error.detail if final else ""
+    call.problem = text(error.detail) if final else ""
     call.finished_at = timezone.now() if final else None
     call.save(update_fields=["state", "problem", "finished_at"])
 
@@ -171,7 +183,7 @@ def _end(
         state=state,
         ended_at=timezone.now(),
         status=error.status if error else 200,
-        detail=error.detail[:600] if error else "",
+        detail=text(error.detail)[:600] if error else "",
         wait=wait,
     )
     if changed:

@@ -139,7 +139,7 @@ def check_caps(max_calls: int, max_tokens: int) -> None:
     """Raises BadPlan for caps that allow nothing or that no column holds."""
     for field, cap in (("max_calls", max_calls), ("max_tokens", max_tokens)):
         if not 1 <= cap <= 10**15:
-            raise BadPlan(field, "A whole number from 1 up.")
+            raise BadPlan(field, "A whole number from 1 to 1,000,000,000,000,000.")
 
 
 def _plan_threads(

@@ -1,5 +1,6 @@
 """Runs carried out step by step: what becomes of every kind of answer, and what is written down."""
 
+import functools
 import threading
 from dataclasses import replace
 from datetime import timedelta
@@ -425,6 +426,23 @@ def test_an_error_of_ours_fails_the_run_after_three_times(gateway, caplog):
     assert run.steps.get().faults == 3
     assert len(gateway.asked) == 1  # the answer was kept the first time
     assert "step t0/topic broke" in caplog.text
+
+
+def test_signs_that_no_database_holds_are_replaced_and_the_run_goes_on(gateway):
+    nasty = "Reasoning: a\0b \ud800.\nMy comment: half \udc00 a sign \0 here"
+
+    def answers(request, attempt):
+        if purpose(request) != "turn":
+            return sensible(request, attempt)
+        odd = {"n": float("nan"), "deep": functools.reduce(lambda inner, _: [inner], range(500), [])}
+        return replace(reply(nasty), raw={"text": nasty, **odd}, usage=Usage(-5, 2**40))
+
+    gateway.answers = answers
+    run = work_off(start(max_tokens=10**15))
+    assert run.state == "done"
+    comment = run.corpus.comments.exclude(parent=None).first()
+    assert comment.text == "half \ufffd a sign \ufffd here"
+    assert balanced(run)
 
 
 def test_starting_writes_an_audit_entry_without_names(gateway, admin):
