@@ -159,7 +159,8 @@ def start_tagging(
         comments = comments.filter(thread__run_thread__run=follows)
     if not 1 <= len(name.strip()) <= 80:
         raise BadPlan("name", "A name of 1 to 80 characters.")
-    check_caps(max_calls, max_tokens)
+    if follows is None:
+        check_caps(max_calls, max_tokens)
     try:
         tagger = model if isinstance(model, RoleModel) else RoleModel(model, 0.0, max_tokens=1200)
     except ValueError as error:
@@ -214,34 +215,35 @@ def _plan_steps(run: Run, comments: QuerySet[Comment]) -> int:
 
 def follow_simulations() -> list[Run]:
     """Starts the tagging runs that finished simulations asked for. Asked twice, it starts each once."""
+    written = Comment.objects.filter(thread__run_thread__run=OuterRef("pk"), state="active")
     wanting = Run.objects.filter(
-        kind=Run.SIMULATE, state=RunState.DONE, plan__tagger__isnull=False, followers=None
-    ).exclude(plan__tagger=None)
-    started = []
-    for run in wanting:
-        if tagged := _follow(run.pk):
-            started.append(tagged)
-    return started
+        Exists(written),
+        kind=Run.SIMULATE,
+        state=RunState.DONE,
+        plan__tagger__model__isnull=False,
+        followers=None,
+    )
+    return [tags for run in wanting if (tags := _follow(run.pk))]
 
 
 @transaction.atomic
 def _follow(simulation: int) -> Run | None:
+    """The caps hold for a simulation and its tagging together: what is left of them is what this may spend.
+
+    Where nothing is left the tagging run halts before its first call, and says that the cap can be raised.
+    """
     run = Run.objects.select_for_update(of=("self",)).select_related("corpus", "provider").get(pk=simulation)
     if Run.objects.filter(follows=run).exists():
         return None
-    try:
-        return start_tagging(
-            by=run.created_by,
-            corpus=run.corpus,
-            name=f"{run.name[:70]}, tags",
-            provider=run.provider,
-            model=RoleModel(**run.plan["tagger"]),
-            follows=run,
-            seed=run.seed,
-            max_calls=max(1, run.max_calls - run.calls),
-            max_tokens=max(1, run.max_tokens - run.tokens),
-            parallel=run.parallel,
-        )
-    except BadPlan as problem:
-        engine.tell(run, f"No tagging afterwards: {problem}", "warn")
-        return None
+    return start_tagging(
+        by=run.created_by,
+        corpus=run.corpus,
+        name=f"{run.name[:70]}, tags",
+        provider=run.provider,
+        model=RoleModel(**run.plan["tagger"]),
+        follows=run,
+        seed=run.seed,
+        max_calls=max(0, run.max_calls - run.calls),
+        max_tokens=max(0, run.max_tokens - run.tokens),
+        parallel=run.parallel,
+    )

@@ -519,3 +519,19 @@ def test_a_simulation_that_asked_for_it_is_tagged_once(gateway):
 def test_a_simulation_that_did_not_ask_is_not_tagged(gateway):
     work_off(start())
     assert follow_simulations() == []
+
+
+def test_the_caps_hold_for_a_simulation_and_its_tagging_together(gateway):
+    run = work_off(start(then_tag=True, tagger=RoleModel("scripted", 0.0)))
+    runs.raise_caps(by=None, run=run, max_calls=run.calls, max_tokens=run.max_tokens)
+    follow_simulations()
+    tags = work_off(Run.objects.get(follows=run), Tagging())
+    assert (tags.state, tags.calls) == ("halted", 0)
+    assert "cap of 0 calls" in tags.reason
+
+
+def test_a_simulation_without_comments_is_not_tagged(gateway):
+    gateway.answers = lambda *_: reply("", refusal="no")
+    run = work_off(start(then_tag=True, tagger=RoleModel("scripted", 0.0)))
+    assert run.run_threads.get().state == "failed"
+    assert follow_simulations() == []
