@@ -2,6 +2,7 @@
 """Django's command line. Starts the embedded servers first where no address names others."""
 
 import os
+import secrets
 import signal
 import sys
 
@@ -24,6 +25,8 @@ WITHOUT_SERVERS = {
     "--help",
     "--version",
 }
+# Of these, those that sign nothing and read nobody's data: any key does, so none has to be set.
+WITHOUT_KEY = {"check_structure", "serve_scripted_model"}
 # Commands that run the demo on servers of their own choice and bring the demo's settings along.
 DEMO = {"demo", "smoke"}
 
@@ -35,6 +38,8 @@ def main() -> None:
         os.environ["SYNTHPAI_DEMO"] = "1"
         if command == "smoke":
             os.environ.setdefault("SYNTHPAI_VAR", os.path.join("var", "smoke"))
+    if command in WITHOUT_KEY and not os.environ.get("SECRET_KEY"):
+        os.environ["SECRET_KEY"] = secrets.token_urlsafe(50)
     if command in WITHOUT_SERVERS or "--help" in sys.argv:
         read_settings()
     else:

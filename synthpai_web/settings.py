@@ -234,6 +234,8 @@ LOGGING = {
         # The request log of our own has the same facts without addresses and search words.
         "django.request": {"level": "ERROR"},
         "django.server": {"handlers": [], "propagate": False},
+        # One line a call, with the provider's address; the ledger has all of it.
+        "httpx2": {"level": "WARNING"},
         # axes writes user names and addresses into its messages.
         "axes": {"level": "CRITICAL"},
     },

@@ -103,11 +103,15 @@ def corpus(by: User) -> Corpus:
     return Corpus.objects.get(name=CORPUS)
 
 
+def known(where: Corpus) -> Run | None:
+    """The demo's run, if it has been begun before."""
+    return Run.objects.filter(corpus=where, kind=Run.SIMULATE, name=RUN).first()
+
+
 def begin(by: User, where: Corpus, model: Model) -> Run:
     """The demo's run: the one that is there, or a new one."""
-    known = Run.objects.filter(corpus=where, kind=Run.SIMULATE, name=RUN).first()
-    if known is not None:
-        return known
+    if (there := known(where)) is not None:
+        return there
     models = published_models(model.provider.default_model)
     return runs.start_simulation(
         by=by,

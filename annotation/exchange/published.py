@@ -63,13 +63,13 @@ def _text(comment: Comment) -> str:
 
 
 def _guesses(item: Item) -> list[dict[str, Any]] | None:
-    """The imported suggestions; where there are none, those of the tagger that came last."""
+    """The imported suggestions; where there are none, those of the tagging run that came last."""
     if not item.suggestions:
         return item.comment.extra.get("guesses") if item.comment.thread.source == "flat" else None
     taggers = {suggestion.tagger for suggestion in item.suggestions}
-    last = max(item.suggestions, key=lambda suggestion: suggestion.pk).tagger
-    chosen = TAGGER if TAGGER in taggers else last
-    return [_guess(suggestion) for suggestion in item.suggestions if suggestion.tagger == chosen]
+    last = max(item.suggestions, key=lambda suggestion: suggestion.pk)
+    chosen = (TAGGER, None) if TAGGER in taggers else (last.tagger, last.run_id)
+    return [_guess(one) for one in item.suggestions if (one.tagger, one.run_id) == chosen]
 
 
 def _guess(suggestion: Suggestion) -> dict[str, Any]:

@@ -69,6 +69,8 @@ class Tagging:
     """The work of a tagging run; see `engine.Work`."""
 
     def perform(self, claim: Claim, asker: Asker) -> Outcome:
+        if claim.step.comment is None or claim.step.comment.state != "active":
+            return Outcome(StepState.SKIPPED, reason="withdrawn", detail="the comment was withdrawn")
         answered = asker.ask(_question(claim))
         result: dict[str, Any] = {"call": answered.call.public_id}
         read = answered.read
@@ -129,9 +131,13 @@ def _question(claim: Claim) -> Question:
 
 
 def untagged(corpus: Corpus) -> QuerySet[Comment]:
-    """The active comments of a corpus without any suggestion."""
+    """The active comments of a corpus that no model has been asked about and that carry no suggestion.
+
+    Where a model said that nothing can be inferred, it has been asked.
+    """
     tagged = Suggestion.objects.filter(comment=OuterRef("pk"))
-    return corpus.comments.filter(~Exists(tagged), state="active")
+    asked = Step.objects.filter(comment=OuterRef("pk"), kind="tag", state=StepState.DONE)
+    return corpus.comments.filter(~Exists(tagged), ~Exists(asked), state="active")
 
 
 @transaction.atomic

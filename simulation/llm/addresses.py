@@ -16,6 +16,8 @@ from urllib.parse import SplitResult, urlsplit
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], Sequence[str]]
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
+SPECIAL = (ipaddress.ip_network("192.88.99.0/24"), ipaddress.ip_network("3fff::/20"))
+"""Relays and documentation, which older Pythons take for the open internet."""
 PORTS = {"https": 443, "http": 80}
 
 
@@ -95,7 +97,7 @@ def is_global(address: Address) -> bool:
     """Whether `address`, or the IPv4 address it leads to, is on the open internet."""
     if inner := _inner(address):
         return is_global(inner)
-    if address.is_multicast or not address.is_global:
+    if address.is_multicast or not address.is_global or any(address in network for network in SPECIAL):
         return False
     return isinstance(address, ipaddress.IPv4Address) or not (address.is_site_local or address.is_reserved)
 

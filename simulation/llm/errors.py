@@ -19,18 +19,27 @@ class Trouble(StrEnum):
 class LLMError(Exception):
     """A call that brought no reply. `after` is how many seconds the provider asked to wait, if it did.
 
+    `unheard` says that the question arrived and the answer did not: it may have been written, and billed.
+
     `detail` is the provider's own message with keys masked; it goes to people who run the
     installation, never into prompts or data.
     """
 
     def __init__(
-        self, trouble: Trouble, detail: str, *, after: float | None = None, status: int | None = None
+        self,
+        trouble: Trouble,
+        detail: str,
+        *,
+        after: float | None = None,
+        status: int | None = None,
+        unheard: bool = False,
     ) -> None:
         super().__init__(f"{trouble.value}: {detail}")
         self.trouble = trouble
         self.detail = detail
         self.after = after
         self.status = status
+        self.unheard = unheard
 
     @property
     def retry(self) -> bool:

@@ -66,13 +66,16 @@ class ChatRequest:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def size(self) -> int:
-        """Tokens the request may take at most, estimated: three characters a token and some for the frame.
+        """Tokens the request may take at most, estimated: one for two ASCII characters or one other byte, and
+        some for the frame.
 
-        Real tokenisers need less for English, so a cap that reserves this much holds.
+        Real tokenisers need half of that for prose. Only a text of rare signs alone could need more.
         """
-        letters = sum(len(message.content.encode()) for message in self.messages)
-        letters += len(json.dumps(self.schema)) if self.schema else 0
-        return letters // 3 + 8 * len(self.messages) + 8
+        texts = [message.content for message in self.messages]
+        texts += [json.dumps(self.schema)] if self.schema else []
+        ascii_signs = sum(sum(map(str.isascii, text)) for text in texts)
+        others = sum(len(text.encode("utf-8", "replace")) for text in texts) - ascii_signs
+        return ascii_signs // 2 + others + 8 * len(self.messages) + 8
 
 
 class Finish(StrEnum):

@@ -20,6 +20,7 @@ from simulation.llm.gateway import Connection
 from simulation.llm.messages import ChatReply, ChatRequest, ModerationReply, ModerationRequest
 from simulation.llm.openai_errors import classify
 from simulation.llm.openai_wire import fields_of, moderation_of, reply_of
+from simulation.llm.storable import storable
 from simulation.llm.transport import guarded_client
 
 KEY = re.compile(r"[!-~]+")
@@ -74,9 +75,14 @@ class OpenAICompatible:
         """The JSON of the answer. The whole call, the body's last byte included, has `timeout` seconds."""
         try:
             async with asyncio.timeout(self._timeout):
-                return (await call).http_response.json()
+                body = (await call).http_response.json()
         except (openai.OpenAIError, BadAddress, TimeoutError, ValueError) as error:
             raise classify(error, key=self._key) from None
+        except RecursionError:
+            raise LLMError(
+                Trouble.TRANSIENT, "the answer cannot be read: nested too deeply", unheard=True
+            ) from None
+        return storable(body, key="" if self._key == NO_KEY else self._key)
 
 
 def _headers(attempt: int) -> dict[str, str]:

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+import httpx2
 import openai
 
 from simulation.llm.addresses import BadAddress
 from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.secrets import mask
+from simulation.llm.storable import text as storable_text
 
 LONGEST_DETAIL = 500
 LONGEST_WAIT = 86_400.0
@@ -31,13 +33,14 @@ def classify(error: Exception, *, key: str = "") -> LLMError:
             error.status_code, _error_object(error.body), headers=error.response.headers, key=key
         )
     if isinstance(error, (openai.APITimeoutError, TimeoutError)):
-        return LLMError(Trouble.TRANSIENT, "no answer within the time allowed")
+        return LLMError(Trouble.TRANSIENT, "no answer within the time allowed", unheard=True)
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__
         said = f": {cause}" if cause is not None and str(cause) else ""
-        return LLMError(Trouble.TRANSIENT, _detail(f"connection failed{said}", key))
+        arrived = not isinstance(cause, httpx2.ConnectError)
+        return LLMError(Trouble.TRANSIENT, _detail(f"connection failed{said}", key), unheard=arrived)
     if isinstance(error, ValueError):
-        return LLMError(Trouble.TRANSIENT, _detail(f"the answer cannot be read: {error}", key))
+        return LLMError(Trouble.TRANSIENT, _detail(f"the answer cannot be read: {error}", key), unheard=True)
     return LLMError(Trouble.PERMANENT, _detail(f"{type(error).__name__}: {error}", key))
 
 
@@ -104,4 +107,4 @@ def _number(text: str | None) -> float | None:
 
 
 def _detail(text: str, key: str) -> str:
-    return mask(text[: 20 * LONGEST_DETAIL], key)[:LONGEST_DETAIL]
+    return mask(storable_text(text[: 20 * LONGEST_DETAIL]), key)[:LONGEST_DETAIL]

@@ -168,7 +168,7 @@ def _read(shape: type[Body], body: object) -> Body:
     if isinstance(body, Mapping) and isinstance(error := body.get("error"), Mapping) and error:
         # Some relays answer 200 and put the error of the server behind them into the body.
         code = error.get("code")
-        raise of_status(code if isinstance(code, int) else 502, error)
+        raise of_status(code if isinstance(code, int) and 400 <= code <= 599 else 502, error)
     try:
         return shape.model_validate(body)
     except ValidationError as error:

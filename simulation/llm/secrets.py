@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 MASK = "***"
+SHORTEST_KEY = 4
+"""Shorter ones would take ordinary letters out of a text."""
 
 LABELLED = re.compile(
     r"(?i)\b(bearer|basic|api[-_ ]?key|token|secret|password)(\s*[=:]\s*|\s+)[\"']?([\w.~+/=*-]{6,})[\"']?"
@@ -20,7 +22,7 @@ PIECE = 24
 def mask(text: str, *keys: str) -> str:
     """`text` with each of `keys` and all that looks like a key replaced by ***."""
     for key in keys:
-        if len(key) >= 4:
+        if len(key) >= SHORTEST_KEY:
             text = text.replace(key, MASK)
     return RUN.sub(_run, LABELLED.sub(_labelled, text))
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from simulation.llm.messages import ChatReply
+from simulation.llm.secrets import MASK, SHORTEST_KEY
 
 LOST = "\ufffd"
 """Stands where a sign was that no database holds: NUL, or half of a pair."""
@@ -14,18 +15,24 @@ DEEPEST = 40
 """Levels of nesting that are kept; what lies deeper is cut."""
 
 
-def storable(value: Any, level: int = 0) -> Any:
-    """JSON values with every NUL and lone surrogate replaced, no NaN or infinity, and a bottom."""
+def storable(value: Any, *, key: str = "", level: int = 0) -> Any:
+    """JSON values with every NUL and lone surrogate replaced, no NaN or infinity, and a bottom.
+
+    `key` is taken out wherever it stands: a relay may send back what it was sent.
+    """
     if isinstance(value, str):
-        return text(value)
+        return text(value).replace(key, MASK) if len(key) >= SHORTEST_KEY else text(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if level >= DEEPEST and isinstance(value, dict | list | tuple):
         return "cut: nested too deeply"
     if isinstance(value, dict):
-        return {text(str(key)): storable(one, level + 1) for key, one in value.items()}
+        return {
+            storable(str(name), key=key): storable(one, key=key, level=level + 1)
+            for name, one in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [storable(one, level + 1) for one in value]
+        return [storable(one, key=key, level=level + 1) for one in value]
     return value
 
 

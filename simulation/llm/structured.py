@@ -20,6 +20,8 @@ from pydantic import BaseModel, ValidationError
 from simulation.llm.messages import ChatReply, ChatRequest, Finish, Form, Message
 
 Answer = TypeVar("Answer", bound=BaseModel)
+LONGEST = 60_000
+"""Characters of an answer that is read at all."""
 THINKING = re.compile(
     r"(?:<think(?:ing)?>|\A(?=(?:(?!<think).)*</think)).*?(?:</think(?:ing)?>|\Z)", re.S | re.I
 )
@@ -95,6 +97,8 @@ def look(reply: ChatReply) -> Unparsed | None:
         return Unparsed(Why.REFUSED, (reply.refusal or "the provider's filter stopped the answer")[:500])
     if reply.finish is Finish.LENGTH:
         return Unparsed(Why.TRUNCATED, "the answer was cut off at the completion cap")
+    if len(reply.text) > LONGEST:
+        return Unparsed(Why.UNREADABLE, f"the answer has {len(reply.text)} characters, more than {LONGEST}")
     if not strip_thinking(reply.text):
         return Unparsed(Why.EMPTY, "the answer is empty")
     return None

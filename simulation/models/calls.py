@@ -68,6 +68,8 @@ class CallAttempt(models.Model):
     ended_at = models.DateTimeField(null=True)
     held = models.PositiveIntegerField()
     """Tokens set aside for it."""
+    spent = models.PositiveBigIntegerField(default=0)
+    """Tokens it cost: as the provider counted, or what was set aside where nobody knows."""
     status = models.PositiveSmallIntegerField(null=True)
     """HTTP status, where there was an answer."""
     wait = models.FloatField(null=True)

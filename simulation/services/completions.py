@@ -131,6 +131,12 @@ def lane_of_run(run: Run) -> LaneState | None:
         return None
 
 
+def _give_connection_back() -> None:
+    """To the pool: the wait for a model is long, and others may have the connection meanwhile."""
+    if not database.in_atomic_block:
+        database.close()
+
+
 def _by_schema(outcome: Parsed[Any] | Unparsed, request: ChatRequest) -> Parsed[Any] | Unparsed:
     """Names the rung: JSON that the provider was held to by a schema."""
     if isinstance(outcome, Parsed) and outcome.rung is Rung.OBJECT and request.form is Form.SCHEMA:
@@ -213,16 +219,17 @@ class Asker:
         )
         if call.state in ENDED_CALLS:
             return _remembered(call, question.shape)
-        if call.state == CallState.LEASED:  # by a former holder of this step, who is gone
-            ledger.settle_lost(run=self.run, call=call)
         with self._place(request.model) as place:
-            attempt = ledger.begin(
-                run=self.run,
-                step=self.step,
-                lease=self.lease,
-                call=call,
-                estimate=request.size() + (request.max_tokens or 0),
-            )
+            try:
+                attempt = ledger.begin(
+                    run=self.run,
+                    step=self.step,
+                    lease=self.lease,
+                    call=call,
+                    estimate=request.size() + (request.max_tokens or 0),
+                )
+            except ledger.AlreadyAnswered:
+                return _remembered(ModelCall.objects.get(pk=call.pk), question.shape)
             try:
                 reply = self._send(request, attempt.number, place)
             except LLMError as error:
@@ -249,10 +256,12 @@ class Asker:
 
         def beat() -> None:
             place.renew()
-            self.renew()
+            try:
+                self.renew()
+            finally:
+                _give_connection_back()
 
-        if not database.in_atomic_block:  # the wait is long; others may have the connection meanwhile
-            database.close()
+        _give_connection_back()
         answer: ChatReply = LOOP.run(
             gateway.complete(request, attempt=number),
             every=settings.STEP_LEASE_SECONDS / 3,

@@ -22,7 +22,9 @@ from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
 from simulation.domain.run_states import (
+    ENDED_RUNS,
     OPEN_RUNS,
+    AttemptState,
     RunEvent,
     RunState,
     StepEvent,
@@ -30,7 +32,7 @@ from simulation.domain.run_states import (
     run_after,
     step_after,
 )
-from simulation.models import Comment, Happening, Run, Step
+from simulation.models import CallAttempt, Comment, Happening, Run, RunThread, Step
 from simulation.selectors.workers import broker
 from simulation.services import ledger
 from simulation.services.completions import Asker, Halt, Later
@@ -75,7 +77,7 @@ class Work(Protocol):
 
 def tell(run: Run, text: str, level: str = "info") -> None:
     """One line of the run's story."""
-    Happening.objects.create(run=run, text=text[:400], level=level)
+    Happening.objects.create(run=run, text=text[:400].replace("\0", ""), level=level)
 
 
 def advance(*, run_id: int, work: Work) -> bool:
@@ -92,12 +94,13 @@ def advance(*, run_id: int, work: Work) -> bool:
 
 def _do(claim: Claim, work: Work) -> None:
     asker = Asker(claim.run, claim.step, claim.lease, partial(_renew, claim))
+    messages = 1
     try:
         outcome = work.perform(claim, asker)
-        _complete(claim, outcome, work)
+        messages = _complete(claim, outcome, work)
     except Later as later:
         _give_back(claim, later.seconds)
-        wake(claim.run, countdown=later.seconds)
+        wake(claim.run, messages=1, countdown=later.seconds)
         return
     except (Halt, ledger.CapReached) as stop:
         _give_back(claim, 0)
@@ -115,7 +118,8 @@ def _do(claim: Claim, work: Work) -> None:
     except Exception:  # a fault of ours has no name yet; three of them end the run, whatever they are
         log.exception("step %s broke", claim.step.key)
         _fault(claim)
-    wake(claim.run)
+    if messages:
+        wake(claim.run, messages=messages)
 
 
 @transaction.atomic
@@ -140,6 +144,8 @@ def _claim(run_id: int) -> Claim | None:
     step.lease, step.leased_until = uuid4(), now + _lease()
     step.claims += 1
     step.save(update_fields=["state", "lease", "leased_until", "claims"])
+    if step.claims > 1:
+        ledger.settle_lost(run=run, attempts=CallAttempt.objects.filter(call__step=step))
     return Claim(run, step, step.lease)
 
 
@@ -159,8 +165,11 @@ def _locked(claim: Claim) -> tuple[Run, Step]:
 
 
 @transaction.atomic
-def _complete(claim: Claim, outcome: Outcome, work: Work) -> None:
+def _complete(claim: Claim, outcome: Outcome, work: Work) -> int:
+    """Ends the step. How many messages are due: one for each step that was planned, at least one while any
+    step waits, so that as many hands stay at the run as there were."""
     run, step = _locked(claim)
+    before = _ready(run)
     event = StepEvent.FINISH if outcome.state is StepState.DONE else StepEvent.SKIP
     _end(step, event, reason=outcome.reason, detail=outcome.detail)
     step.result = dict(outcome.result)
@@ -169,6 +178,13 @@ def _complete(claim: Claim, outcome: Outcome, work: Work) -> None:
         step.comment = comment
         step.save(update_fields=["comment"])
     _finish_if_over(run)
+    ready = _ready(run)
+    return max(ready - before, min(ready, 1))
+
+
+def _ready(run: Run) -> int:
+    """How many steps wait, counted no further than the run may have in work."""
+    return run.steps.filter(state=StepState.READY)[: run.parallel].count()
 
 
 def _end(step: Step, event: StepEvent, *, reason: str = "", detail: str = "") -> None:
@@ -243,6 +259,9 @@ def end(run: Run, event: RunEvent, reason: str) -> None:
     run.steps.filter(state__in=[StepState.READY, StepState.LEASED]).update(
         state=StepState.CANCELLED, lease=None, leased_until=None, finished_at=timezone.now()
     )
+    unfinished = run.run_threads.filter(state__in=[RunThread.WAITING, RunThread.RUNNING])
+    unfinished.filter(thread=None).update(state=RunThread.FAILED, reason=f"the run was {run.state}")
+    unfinished.filter(thread__isnull=False).update(state=RunThread.PARTIAL, reason=f"the run was {run.state}")
     tell(run, reason, "danger" if event is RunEvent.FAIL else "warn")
 
 
@@ -280,10 +299,25 @@ def _wanted(run_id: int, parallel: int) -> int:
 
 def sweep() -> None:
     """Takes up what nobody is working on: steps whose worker is gone, runs whose message was lost."""
+    _settle_ended()
     for run in Run.objects.filter(state__in=OPEN_RUNS).order_by("id"):
         _give_back_expired(run)
         if run.state in (RunState.QUEUED, RunState.RUNNING):
             _send(run.pk, run.kind, run.parallel, None, 0)
+
+
+@transaction.atomic
+def _settle_ended() -> None:
+    """Calls of ended runs that no answer came for in good time: their worker is gone as well."""
+    sent = CallAttempt.objects.filter(state=AttemptState.SENT, call__run__state__in=ENDED_RUNS)
+    for run_id in set(sent.values_list("call__run", flat=True)):
+        run = (
+            Run.objects.select_for_update(no_key=True, of=("self",)).select_related("provider").get(pk=run_id)
+        )
+        patience = timedelta(seconds=run.provider.timeout_seconds) + _lease()
+        ledger.settle_lost(
+            run=run, attempts=sent.filter(call__run=run, sent_at__lt=timezone.now() - patience)
+        )
 
 
 @transaction.atomic

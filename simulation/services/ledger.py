@@ -6,14 +6,16 @@ change in the same transaction as the attempt they count.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from simulation.domain.run_states import AttemptState, CallState, RunState
+from simulation.domain.run_states import ENDED_CALLS, AttemptState, CallState, RunState
 from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.messages import ChatReply, ChatRequest, Usage
 from simulation.llm.storable import text
@@ -45,6 +47,10 @@ class LeaseLost(Exception):
     """The step is not this worker's any more: its lease ran out, or the run has ended."""
 
 
+class AlreadyAnswered(Exception):
+    """A former holder of the step has kept the reply meanwhile: nothing has to be sent."""
+
+
 class NotRunning(Exception):
     """The run was paused or halted: nothing new begins."""
 
@@ -70,16 +76,23 @@ def open_call(
     return call
 
 
-@transaction.atomic
-def settle_lost(*, run: Run, call: ModelCall) -> int:
-    """Attempts that a former holder of the step left in flight become lost and count as spent. How many."""
-    Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-    lost = list(call.attempts.filter(state=AttemptState.SENT).values_list("pk", "held"))
+def settle_lost(*, run: Run, attempts: QuerySet[CallAttempt]) -> int:
+    """Of `attempts`, those still in flight become lost and count as spent: their worker is gone. How many.
+
+    Expects the run's row locked.
+    """
+    lost = list(attempts.filter(state=AttemptState.SENT).values_list("pk", "call_id", "held"))
     if lost:
-        call.attempts.filter(pk__in=[pk for pk, _ in lost]).update(
-            state=AttemptState.LOST, ended_at=timezone.now(), detail="its worker ended before the answer came"
+        CallAttempt.objects.filter(pk__in=[pk for pk, _, _ in lost]).update(
+            state=AttemptState.LOST,
+            ended_at=timezone.now(),
+            spent=F("held"),
+            detail="its worker ended before the answer came",
         )
-        held = sum(tokens for _, tokens in lost)
+        ModelCall.objects.filter(pk__in=[call for _, call, _ in lost], state=CallState.LEASED).update(
+            state=CallState.QUEUED
+        )
+        held = sum(tokens for _, _, tokens in lost)
         Run.objects.filter(pk=run.pk).update(tokens=F("tokens") + held, tokens_held=F("tokens_held") - held)
     return len(lost)
 
@@ -91,9 +104,11 @@ def begin(*, run: Run, step: Step, lease: UUID, call: ModelCall, estimate: int) 
     Raises NotRunning, LeaseLost, or CapReached when spent + set aside + estimate would pass a cap.
     """
     now_run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-    check_lease(step=step, lease=lease, run=now_run)
+    held = check_lease(step=step, lease=lease, run=now_run)
     if now_run.state != RunState.RUNNING:
         raise NotRunning
+    if ModelCall.objects.filter(pk=call.pk, state__in=ENDED_CALLS).exists():
+        raise AlreadyAnswered
     if now_run.calls + 1 > now_run.max_calls:
         raise CapReached(
             f"The cap of {now_run.max_calls:,} calls is reached. Raise it and resume, or cancel the run."
@@ -104,6 +119,8 @@ def begin(*, run: Run, step: Step, lease: UUID, call: ModelCall, estimate: int) 
             f"The next call may bring the tokens to {needed:,}, above the cap of {now_run.max_tokens:,}."
             " Raise it and resume, or cancel the run."
         )
+    held.leased_until = timezone.now() + timedelta(seconds=settings.STEP_LEASE_SECONDS)
+    held.save(update_fields=["leased_until"])
     Run.objects.filter(pk=run.pk).update(calls=F("calls") + 1, tokens_held=F("tokens_held") + estimate)
     ModelCall.objects.filter(pk=call.pk).update(state=CallState.LEASED)
     number = call.attempts.exclude(state=AttemptState.LOST).count()
@@ -161,7 +178,8 @@ def troubled(
     *, run: Run, call: ModelCall, attempt: CallAttempt, error: LLMError, wait: float | None, final: bool
 ) -> None:
     """Keeps an attempt that brought no reply. `final` ends the call; else it waits to be tried again."""
-    if not _end(run, attempt, TROUBLES[error.trouble], spent=0, error=error, wait=wait):
+    spent = attempt.held if error.unheard else 0
+    if not _end(run, attempt, TROUBLES[error.trouble], spent=spent, error=error, wait=wait):
         return
     call.state = CallState.FAILED.value if final else CallState.QUEUED.value
     call.problem = text(error.detail) if final else ""
@@ -185,6 +203,7 @@ def _end(
         status=error.status if error else 200,
         detail=text(error.detail)[:600] if error else "",
         wait=wait,
+        spent=spent,
     )
     if changed:
         Run.objects.filter(pk=run.pk).update(

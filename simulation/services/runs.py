@@ -222,8 +222,8 @@ def raise_caps(*, by: User | None, run: Run, max_calls: int, max_tokens: int) ->
     locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
     if max_calls < locked.calls:
         raise BadPlan("max_calls", f"{locked.calls:,} calls have been made already.")
-    if max_tokens < locked.tokens:
-        raise BadPlan("max_tokens", f"{locked.tokens:,} tokens have been spent already.")
+    if max_tokens < (taken := locked.tokens + locked.tokens_held):
+        raise BadPlan("max_tokens", f"{taken:,} tokens have been spent or set aside already.")
     locked.max_calls, locked.max_tokens = max_calls, max_tokens
     locked.save(update_fields=["max_calls", "max_tokens"])
     audit.record(

@@ -33,6 +33,8 @@ class Simulation:
     """The work of a simulation run; see `engine.Work`."""
 
     def perform(self, claim: Claim, asker: Asker) -> Outcome:
+        if claim.step.kind != "topic" and _withdrawn(claim.step):
+            return Outcome(StepState.SKIPPED, reason="withdrawn", detail="what it answers was withdrawn")
         question = {"topic": _topic, "interest": _interest, "turn": _turn}[claim.step.kind](claim)
         answered = asker.ask(question)
         result = {"call": answered.call.public_id}
@@ -151,6 +153,26 @@ def _root(thread: RunThread) -> Comment:
     return Comment.objects.get(thread=thread.thread_id, parent=None)
 
 
+def _withdrawn(step: Step) -> bool:
+    """Whether a person has withdrawn the comment that a step is about, or one above it."""
+    thread = _thread(step)
+    comments = _comments(thread)
+    target = step.asks.get("target") or next(one.external_id for one in comments if one.parent_id is None)
+    return target in closed(comments)
+
+
+def closed(comments: list[Comment]) -> frozenset[str]:
+    """External ids of the withdrawn comments and of all that stands below them: nobody answers these.
+
+    `comments` are in order of writing, so that a parent comes before its replies.
+    """
+    shut: dict[int, str] = {}
+    for one in comments:
+        if one.state != "active" or one.parent_id in shut:
+            shut[one.pk] = one.external_id
+    return frozenset(shut.values())
+
+
 def _path(written: list[Comment], target: str) -> str:
     """The comments from the root to `target` (an external id), one a line."""
     by_key = {comment.pk: comment for comment in written}
@@ -169,13 +191,14 @@ def _open_thread(claim: Claim, thread: RunThread, outcome: Outcome) -> Comment |
         return None
     run, author = claim.run, thread.author
     topic = replies.Topic(question=outcome.result["question"], description=outcome.result["description"])
+    _make_way(thread)
     thread.thread = Thread.objects.create(
         corpus=run.corpus,
         external_id=thread.external_id,
         target_phrase=CATALOGUE[thread.target].topic,
         source="simulated",
     )
-    thread.save(update_fields=["thread"])
+    thread.save(update_fields=["thread", "external_id"])
     root = _comment(thread, author, topic.text, parent=None, number=0, position=0)
     Step.objects.bulk_create(
         Step(
@@ -191,6 +214,15 @@ def _open_thread(claim: Claim, thread: RunThread, outcome: Outcome) -> Comment |
     )
     engine.tell(run, f"{thread.external_id}: opened by {author.username}.", "ok")
     return root
+
+
+def _make_way(thread: RunThread) -> None:
+    """Another id where an import has taken the planned one meanwhile."""
+    threads, planned = Thread.objects.filter(corpus=thread.run.corpus_id), thread.external_id
+    number = 2
+    while threads.filter(external_id=thread.external_id).exists():
+        thread.external_id = f"{planned}_{number}"
+        number += 1
 
 
 def _comment(
@@ -272,6 +304,7 @@ def _next(run: Run, thread: RunThread, agents: list[str]) -> Turn | None:
         seed=run.seed,
         thread=thread.index,
         after=Place(*last.asks["place"]) if last else None,
+        closed=closed(comments),
     )
 
 

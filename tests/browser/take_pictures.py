@@ -1,15 +1,29 @@
-"""The pictures of the README and docs, taken of the real pages over the starter corpus: `make pictures`."""
+"""The pictures of the README and docs, taken of the real pages over the starter corpus: `make pictures`.
 
+The run is a real one, too: the engine carried it out with the scripted model, up to the call in flight.
+"""
+
+from datetime import timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
+from django.db.models import F
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.exchange import dataset
 from annotation.models import Queue
-from simulation.models import Comment, Corpus, Thread
+from simulation.domain.plans import published_models
+from simulation.domain.run_states import AttemptState, CallState, StepState
+from simulation.models import Comment, Corpus, Run, Thread
+from simulation.selectors import workers
+from simulation.services import engine, runs
+from simulation.services.simulating import Simulation
+from synthpai_web import simulated
 from tests.factories.annotation import queue_over
+from tests.factories.simulation import AttemptFactory, ModelCallFactory, ProviderFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FOLDER = Path(settings.BASE_DIR) / "docs" / "img"
@@ -24,6 +38,48 @@ def queue(db) -> Queue:
         description="Four hand-written threads and their invented authors, to try everything on.",
     )
     return queue_over(Corpus.objects.get(name="starter"), people=2)
+
+
+@pytest.fixture
+def run(admin, monkeypatch) -> Run:
+    """The demo's run in the middle of its second thread."""
+    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(workers, "alive", lambda: {"worker": 1.0})
+    for lane in workers.broker().scan_iter("synthpai:lane:*"):  # an earlier run's lane would be wider
+        workers.broker().delete(lane)
+    corpus = simulated.corpus(admin)
+    models = published_models("scripted")
+    started = runs.start_simulation(
+        by=admin,
+        corpus=corpus,
+        name="first run",
+        provider=ProviderFactory(name="scripted model"),
+        targets=simulated.TARGETS,
+        profiles=list(corpus.profiles.order_by("pk")),
+        parameters=simulated.PARAMETERS,
+        models=models,
+        seed=simulated.SEED,
+        max_calls=700,
+        max_tokens=800_000,
+    )
+    second = started.run_threads.get(index=1)
+    while second.steps.filter(kind="turn", state=StepState.DONE).count() < 5:
+        assert engine.advance(run_id=started.pk, work=Simulation()), "the run ended before its picture"
+    _send(second.steps.get(kind="turn", state=StepState.READY))
+    started.refresh_from_db()
+    return started
+
+
+def _send(step) -> None:
+    """Its call is in flight, as it would be for the seconds that a model takes."""
+    now = timezone.now()
+    step.state, step.lease, step.leased_until = StepState.LEASED.value, uuid4(), now + timedelta(minutes=5)
+    step.save()
+    call = ModelCallFactory(step=step, state=CallState.LEASED, reply=None)
+    attempt = AttemptFactory(call=call, state=AttemptState.SENT)
+    Run.objects.filter(pk=step.run_id).update(
+        calls=F("calls") + 1, tokens_held=F("tokens_held") + attempt.held
+    )
 
 
 def reply_with_suggestions() -> Comment:
@@ -80,3 +136,9 @@ def test_take_pictures(open_as, live_server, labeler, admin, queue):
         boss.emulate_media(color_scheme=scheme)
         boss.goto(base + address)
         boss.screenshot(path=FOLDER / f"{name}.png")
+
+
+def test_take_a_picture_of_a_run(open_as, live_server, admin, run):
+    page = open_as(admin, viewport={"width": 1280, "height": 1000})
+    page.goto(live_server.url + reverse("run_thread", args=[run.public_id, 2]))
+    page.screenshot(path=FOLDER / "run.png")

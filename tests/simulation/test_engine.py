@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.db.models import Sum
+from django.db.models import F, Sum
 from django.utils import timezone
 
 from annotation.models import Suggestion
@@ -21,7 +21,7 @@ from simulation.models import AuditEntry, CallAttempt, Comment, ModelCall, Run, 
 from simulation.selectors.progress import corpus_digest, progress
 from simulation.services import completions, engine, runs
 from simulation.services.simulating import Simulation
-from tests.factories.simulation import CorpusFactory, ProfileFactory, ProviderFactory
+from tests.factories.simulation import CorpusFactory, ProfileFactory, ProviderFactory, ThreadFactory
 from tests.fakes.llm import FakeGateway, purpose, reply, sensible
 
 pytestmark = pytest.mark.django_db
@@ -87,11 +87,14 @@ def balanced(run):
     """The run's counters are those of the ledger."""
     run = Run.objects.get(pk=run.pk)
     attempts = CallAttempt.objects.filter(call__run=run)
-    calls = ModelCall.objects.filter(run=run)
-    spent = calls.aggregate(n=Sum("tokens_in") + Sum("tokens_out"))["n"] or 0
-    lost = attempts.filter(state="lost").aggregate(n=Sum("held"))["n"] or 0
+    spent = attempts.aggregate(n=Sum("spent"))["n"] or 0
     held = attempts.filter(state="sent").aggregate(n=Sum("held"))["n"] or 0
-    assert (run.calls, run.tokens, run.tokens_held) == (attempts.count(), spent + lost, held)
+    assert (run.calls, run.tokens, run.tokens_held) == (attempts.count(), spent, held)
+    lost = attempts.filter(state="lost")
+    assert lost.count() == lost.filter(spent=F("held")).count()
+    for call in ModelCall.objects.filter(run=run).exclude(reply=None).exclude(tokens_in=0, tokens_out=0):
+        counted = call.attempts.filter(state="answered").aggregate(n=Sum("spent"))["n"]
+        assert counted == call.tokens_in + call.tokens_out
     return True
 
 
@@ -535,3 +538,119 @@ def test_a_simulation_without_comments_is_not_tagged(gateway):
     run = work_off(start(then_tag=True, tagger=RoleModel("scripted", 0.0)))
     assert run.run_threads.get().state == "failed"
     assert follow_simulations() == []
+
+
+def test_a_call_that_a_former_holder_answered_meanwhile_is_not_sent_again(gateway, monkeypatch):
+    run = start()
+    claim = engine._claim(run.pk)
+    opened = completions.ledger.open_call
+
+    def answered_meanwhile(**fields):
+        call = opened(**fields)
+        kept = sensible(completions.ChatRequest.from_dict(call.request), 0)
+        ModelCall.objects.filter(pk=call.pk).update(state="done", reply=kept.as_dict())
+        return call
+
+    monkeypatch.setattr(completions.ledger, "open_call", answered_meanwhile)
+    engine._do(claim, Simulation())
+    assert gateway.asked == []
+    assert run.steps.get(kind="topic").state == "done"
+    assert balanced(run)
+
+
+def test_every_call_prolongs_the_lease(gateway):
+    run = start()
+    claim = engine._claim(run.pk)
+    soon = timezone.now() + timedelta(seconds=1)
+    Step.objects.filter(pk=claim.step.pk).update(leased_until=soon)
+    seen = []
+
+    def look(request, attempt):
+        seen.append(attempt)
+        return sensible(request, attempt)
+
+    gateway.answers = look
+    call = completions.ledger.open_call(
+        run=claim.run,
+        step=claim.step,
+        request=completions.ChatRequest("m", ()),
+        prompt=completions.PromptVersion.objects.first(),
+        purpose="topic",
+        sample=0,
+    )
+    completions.ledger.begin(run=claim.run, step=claim.step, lease=claim.lease, call=call, estimate=5)
+    assert Step.objects.get(pk=claim.step.pk).leased_until > soon
+
+
+def test_what_was_in_flight_when_a_run_was_cancelled_is_settled_in_time(gateway):
+    run = start()
+    claim = engine._claim(run.pk)
+    call = completions.ledger.open_call(
+        run=claim.run,
+        step=claim.step,
+        request=completions.ChatRequest("m", ()),
+        prompt=completions.PromptVersion.objects.first(),
+        purpose="topic",
+        sample=0,
+    )
+    completions.ledger.begin(run=claim.run, step=claim.step, lease=claim.lease, call=call, estimate=70)
+    runs.control(by=None, run=run, event=RunEvent.CANCEL)
+    engine.sweep()
+    assert CallAttempt.objects.get().state == "sent"  # its answer may still come
+    CallAttempt.objects.update(sent_at=timezone.now() - timedelta(hours=1))
+    engine.sweep()
+    assert CallAttempt.objects.get().state == "lost"
+    run = Run.objects.get(pk=run.pk)
+    assert (run.tokens, run.tokens_held) == (70, 0)
+    assert balanced(run)
+
+
+def test_a_cancelled_run_leaves_no_thread_running(gateway):
+    run = start(threads=2)
+    for _ in range(4):
+        engine.advance(run_id=run.pk, work=Simulation())
+    runs.control(by=None, run=run, event=RunEvent.CANCEL)
+    assert set(run.run_threads.values_list("state", flat=True)) <= {"partial", "failed", "done"}
+    assert run.run_threads.first().reason == "the run was cancelled"
+
+
+def test_a_thread_that_was_imported_meanwhile_under_the_planned_name_does_no_harm(gateway):
+    corpus = CorpusFactory()
+    run = start(corpus)
+    ThreadFactory(corpus=corpus, external_id="thread_age_1")
+    assert work_off(run).state == "done"
+    assert corpus.threads.filter(external_id="thread_age_1_2", source="simulated").count() == 1
+
+
+def test_a_withdrawn_comment_is_neither_answered_nor_shown_to_a_model(gateway):
+    run = start()
+    engine.advance(run_id=run.pk, work=Simulation())
+    Comment.objects.filter(corpus=run.corpus).update(state="withdrawn")
+    asked = len(gateway.asked)
+    run = work_off(run)
+    assert run.state == "done"
+    assert len(gateway.asked) == asked
+    assert set(run.steps.exclude(kind="topic").values_list("reason", flat=True)) == {"withdrawn"}
+
+
+@committing
+def test_messages_are_as_many_as_the_steps_that_were_planned(gateway, monkeypatch):
+    sent = []
+    monkeypatch.setattr(engine, "_send", lambda *fields: sent.append(fields[3]))
+    run = start(parameters=Parameters(rounds=1, actions=2, profiles_asked=4))
+    engine.advance(run_id=run.pk, work=Simulation())
+    assert sent[-1] == 4  # as many as are asked
+    engine.advance(run_id=run.pk, work=Simulation())
+    assert sent[-1] == 1
+
+
+def test_a_comment_of_which_nothing_can_be_inferred_is_not_asked_about_again(gateway):
+    run = work_off(start())
+    gateway.answers = lambda *_: reply('{"tags": []}')
+    fields = {"by": None, "corpus": run.corpus, "provider": run.provider, "model": "scripted"}
+    caps = {"max_calls": 500, "max_tokens": 10**6}
+    work_off(start_tagging(name="first", **fields, **caps), Tagging())
+    assert not Suggestion.objects.exists()
+    with pytest.raises(BadPlan, match="no comment to tag"):
+        start_tagging(name="second", only_untagged=True, **fields, **caps)
+    assert start_tagging(name="all again", **fields, **caps).steps.count() == run.corpus.comments.count()

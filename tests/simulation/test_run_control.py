@@ -124,7 +124,7 @@ def test_raised_caps_let_a_halted_run_go_on(client_of, admin, halted):
     ("calls", "tokens", "words"),
     [
         (39, 2_000_000, "40 calls have been made already."),
-        (90, 4199, "4,200 tokens have been spent already."),
+        (90, 4199, "4,200 tokens have been spent or set aside already."),
         (40, 1_000_000, "Neither is higher than before"),
         ("", 1_000_000, "This field is required."),
         ("many", 1_000_000, "Enter a whole number."),

@@ -111,7 +111,8 @@ def simulate(model: simulated.Model, say: Callable[[str], None]) -> Run:
     about = f"{likely.calls_low} to {likely.calls_high} calls to {model.provider.name}"
     if model.paid:
         about = simulated.cost(likely, model=model.provider.default_model, max_calls=model.max_calls)
-    say(f"Agents with {corpus.profiles.count()} profiles write threads: {about}")
+    if simulated.known(corpus) is None:
+        say(f"Agents with {corpus.profiles.count()} profiles write threads: {about}")
     run = simulated.see_through(simulated.begin(admin, corpus, model), say)
     if run.state == RunState.DONE and (tags := simulated.tagged(run)):
         simulated.see_through(tags, say)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -286,6 +287,7 @@ def test_an_address_that_is_not_listed_is_refused_before_a_byte_is_sent():
 
 def test_the_key_is_in_no_log_and_in_no_error(caplog):
     caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, logger="httpx2")
     message = f"Incorrect API key provided: {KEY}. Also Bearer {KEY}"
     with canned({"error": {"message": message}}, 401) as server:
         error = call(server.url, asked())
@@ -383,3 +385,30 @@ def test_the_whole_call_ends_in_time_even_if_the_body_trickles():
     error, took = finish(ask())
     assert error.trouble is Trouble.TRANSIENT
     assert took < 2
+
+
+def test_a_key_that_comes_back_is_masked_in_the_reply_and_in_an_error():
+    key = "correct-horse-77"
+    echo = completion("fine") | {"debug": {"authorization": f"Bearer {key}", key: [key]}}
+    with canned(echo) as server:
+        kept = call(server.url, asked(), key=key)
+    assert isinstance(kept, ChatReply)
+    assert kept.text == "fine"
+    assert key not in str(kept.as_dict())
+    with canned({"error": {"message": f"bad key {key}", "code": 99999}}) as server:
+        failed = call(server.url, asked(), key=key)
+    assert isinstance(failed, LLMError)
+    assert key not in failed.detail
+    assert failed.status == 502
+
+
+@pytest.mark.parametrize("depth", [2_000, 200_000])
+def test_a_bottomless_answer_is_a_passing_fault_or_is_cut(depth):
+    whole = json.dumps(completion("fine"))
+    body = f'{whole[:-1]}, "x": {"[" * depth}{"]" * depth}}}'.encode()
+    with canned(body) as server:
+        answer = call(server.url, asked())
+    if isinstance(answer, LLMError):
+        assert answer.trouble is Trouble.TRANSIENT
+    else:
+        assert answer.text == "fine"
