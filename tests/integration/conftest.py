@@ -24,24 +24,34 @@ def database_url() -> str:
     return f"postgresql://{login}@{wanted['HOST']}:{wanted['PORT'] or 5432}/{wanted['NAME']}"
 
 
-def wait_until(ready: Callable[[], object], *, seconds: float = 30, what: str = "it") -> None:
+def wait_until(
+    ready: Callable[[], object], *, seconds: float = 30, what: str = "it", every: float = 0.05
+) -> None:
     end = time.monotonic() + seconds
     while not ready():
         assert time.monotonic() < end, f"{what} did not happen within {seconds} s"
-        time.sleep(0.05)
+        time.sleep(every)
 
 
 class Worker:
     def __init__(self) -> None:
         self.processes: list[subprocess.Popen[bytes]] = []
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self, *, concurrency: int = 2, **environment: str) -> subprocess.Popen[bytes]:
+        """One more worker with so many threads; `environment` goes on top of that of the tests."""
         name = f"test-{len(self.processes)}-{os.getpid()}@%h"
         command = [sys.executable, "-m", "celery", "-A", "synthpai_web", "worker", "--pool", "threads"]
-        command += ["--concurrency", "2", "-Q", "llm,io,stats", "--loglevel", "WARNING", "--hostname", name]
+        command += ["--concurrency", str(concurrency), "-Q", "llm,io,stats"]
+        command += ["--loglevel", "WARNING", "--hostname", name]
+        command += ["--without-mingle", "--without-gossip"]  # saves the second in which it looks for others
         process = subprocess.Popen(
             command,
-            env={**os.environ, "DATABASE_URL": database_url(), "REDIS_URL": settings.REDIS_URL},
+            env={
+                **os.environ,
+                "DATABASE_URL": database_url(),
+                "REDIS_URL": settings.REDIS_URL,
+                **environment,
+            },
             cwd=settings.BASE_DIR,
             stdout=subprocess.DEVNULL,
         )
@@ -60,12 +70,12 @@ def worker(transactional_db: None) -> Iterator[Worker]:
     workers.broker().flushdb()
     started = Worker()
     yield started
-    for process in started.processes:
-        if process.poll() is None:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    left = [process for process in started.processes if process.poll() is None]
+    for process in left:
+        process.terminate()
+    for process in left:
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            started.kill(process)
     workers.broker().flushdb()
