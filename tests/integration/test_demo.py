@@ -111,7 +111,9 @@ def test_the_demo_comes_up_is_used_ends_whole_and_keeps_its_data(var, number):
     guardian = int((place(demo.var).run_dir / "postgres.guardian").read_text())
     os.kill(guardian, signal.SIGKILL)
     assert again.next_line() == "The embedded postgres server was gone; it is up again.\n"
-    wait_until(lambda: processes.ready(again.port), what="the site after the loss of its database")
+    wait_until(
+        lambda: processes.ready(again.port), seconds=120, what="the site after the loss of its database"
+    )
     again.stop(signal.SIGKILL)
     wait_until(lambda: not processes_of(demo.var), what="the end of every process after a kill")
 
