@@ -19,7 +19,7 @@ from annotation.exchange import dataset
 from annotation.models import Queue
 from annotation.services import queues, tagging
 from simulation.domain.parameters import Parameters
-from simulation.domain.plans import Forecast, published_models
+from simulation.domain.plans import Forecast, forecast, published_models
 from simulation.domain.run_states import ENDED_RUNS, RunState
 from simulation.models import Corpus, Provider, Run, User
 from simulation.selectors.progress import progress
@@ -74,15 +74,13 @@ def paid() -> Model:
 
 def likely(corpus: Corpus) -> Forecast:
     """What the demo's run will need."""
-    return runs.forecast(
-        targets=TARGETS, profiles=corpus.profiles.count(), parameters=PARAMETERS, then_tag=True
-    )
+    return forecast(targets=TARGETS, profiles=corpus.profiles.count(), parameters=PARAMETERS, then_tag=True)
 
 
-def cost(forecast: Forecast, *, model: str, max_calls: int) -> str:
+def cost(likely: Forecast, *, model: str, max_calls: int) -> str:
     """What that may cost at list prices, as a sentence; says so where no price is known."""
-    calls = min(forecast.calls_high, max_calls)
-    tokens = forecast.tokens_high * calls // max(1, forecast.calls_high)
+    calls = min(likely.calls_high, max_calls)
+    tokens = likely.tokens_high * calls // max(1, likely.calls_high)
     usage = Usage(input_tokens=max(0, tokens - calls * OUTPUT_TOKENS), output_tokens=calls * OUTPUT_TOKENS)
     try:
         price = calc_price(usage, model_ref=model).total_price

@@ -10,7 +10,9 @@ from hypothesis import settings as hypothesis_settings
 
 from simulation.domain.roles import Role
 from simulation.models import Corpus, User
+from simulation.services import completions, engine
 from tests.factories.simulation import CorpusFactory, MembershipFactory, UserFactory
+from tests.fakes.llm import FakeGateway
 
 # How fast an example is depends on what else the machine does.
 hypothesis_settings.register_profile("studio", deadline=None)
@@ -78,3 +80,12 @@ def client_of() -> Callable[[User], Client]:
         return client
 
     return signed_in
+
+
+@pytest.fixture
+def gateway(monkeypatch: pytest.MonkeyPatch) -> FakeGateway:
+    """Answers every call of a run. No message is sent to workers: the test is the worker."""
+    fake = FakeGateway()
+    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(completions, "_gateway", lambda *_: fake)
+    return fake

@@ -23,7 +23,7 @@ from simulation.models import Comment, Corpus, ModelCall, Provider, Run, Step, U
 from simulation.services import audit, engine, prompts
 from simulation.services.completions import Asker, Question
 from simulation.services.engine import Claim, Outcome
-from simulation.services.runs import check_caps
+from simulation.services.runs import check_caps, check_name
 
 FOLDER = Path(settings.BASE_DIR) / "annotation" / "prompts"
 PROMPT = "tag_comment"
@@ -163,8 +163,7 @@ def start_tagging(
     comments = untagged(corpus) if only_untagged else corpus.comments.filter(state="active")
     if follows is not None:
         comments = comments.filter(thread__run_thread__run=follows)
-    if not 1 <= len(name.strip()) <= 80:
-        raise BadPlan("name", "A name of 1 to 80 characters.")
+    check_name(name)
     if follows is None:
         check_caps(max_calls, max_tokens)
     try:

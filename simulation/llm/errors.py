@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from simulation.llm.storable import text
+
 
 class Trouble(StrEnum):
     RATE_LIMIT = "rate_limit"
@@ -34,6 +36,7 @@ class LLMError(Exception):
         status: int | None = None,
         unheard: bool = False,
     ) -> None:
+        detail = text(detail)
         super().__init__(f"{trouble.value}: {detail}")
         self.trouble = trouble
         self.detail = detail

@@ -13,7 +13,6 @@ import openai
 from simulation.llm.addresses import BadAddress
 from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.secrets import mask
-from simulation.llm.storable import text as storable_text
 
 LONGEST_DETAIL = 500
 LONGEST_WAIT = 86_400.0
@@ -107,4 +106,4 @@ def _number(text: str | None) -> float | None:
 
 
 def _detail(text: str, key: str) -> str:
-    return mask(storable_text(text[: 20 * LONGEST_DETAIL]), key)[:LONGEST_DETAIL]
+    return mask(text[: 20 * LONGEST_DETAIL], key)[:LONGEST_DETAIL]

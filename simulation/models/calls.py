@@ -84,7 +84,11 @@ class CallAttempt(models.Model):
                 fields=["call", "number"], name="attempt_once", condition=~Q(state="lost")
             ),
         ]
-        indexes = [models.Index(fields=["call", "number"], name="attempt_of_call")]
+        indexes = [
+            models.Index(fields=["call", "number"], name="attempt_of_call"),
+            # The sweep looks for these every few seconds, however long the ledger is.
+            models.Index(fields=["call"], name="attempt_in_flight", condition=Q(state="sent")),
+        ]
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.call_id}: {self.state}"

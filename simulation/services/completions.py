@@ -12,12 +12,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import connection as database
-from pydantic import BaseModel
 from redis.exceptions import RedisError
 
 from simulation.domain.plans import RoleModel
@@ -41,7 +40,6 @@ PATIENCE = 8
 LANE_SECONDS = 1.0
 """How long a step waits for a place in the lane before it makes room for another."""
 LOOP = LoopThread()
-Answer = TypeVar("Answer", bound=BaseModel)
 
 
 class Later(Exception):

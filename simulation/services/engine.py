@@ -77,7 +77,7 @@ class Work(Protocol):
 
 def tell(run: Run, text: str, level: str = "info") -> None:
     """One line of the run's story."""
-    Happening.objects.create(run=run, text=text[:400].replace("\0", ""), level=level)
+    Happening.objects.create(run=run, text=text[:400], level=level)
 
 
 def advance(*, run_id: int, work: Work) -> bool:

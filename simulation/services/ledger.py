@@ -18,7 +18,6 @@ from django.utils import timezone
 from simulation.domain.run_states import ENDED_CALLS, AttemptState, CallState, RunState
 from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.messages import ChatReply, ChatRequest, Usage
-from simulation.llm.storable import text
 from simulation.llm.structured import Parsed, Rung, Unparsed, Why
 from simulation.models import CallAttempt, ModelCall, PromptVersion, Run, Step
 
@@ -182,7 +181,7 @@ def troubled(
     if not _end(run, attempt, TROUBLES[error.trouble], spent=spent, error=error, wait=wait):
         return
     call.state = CallState.FAILED.value if final else CallState.QUEUED.value
-    call.problem = text(error.detail) if final else ""
+    call.problem = error.detail if final else ""
     call.finished_at = timezone.now() if final else None
     call.save(update_fields=["state", "problem", "finished_at"])
 
@@ -201,7 +200,7 @@ def _end(
         state=state,
         ended_at=timezone.now(),
         status=error.status if error else 200,
-        detail=text(error.detail)[:600] if error else "",
+        detail=error.detail[:600] if error else "",
         wait=wait,
         spent=spent,
     )

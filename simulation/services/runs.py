@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from simulation.domain.attributes import CATALOGUE
 from simulation.domain.parameters import Parameters
-from simulation.domain.plans import BadPlan, Forecast, RoleModel
-from simulation.domain.plans import forecast as plan_forecast
+from simulation.domain.plans import BadPlan, RoleModel
 from simulation.domain.run_states import RunEvent
 from simulation.domain.seeds import plan_asked, plan_authors
 from simulation.models import Corpus, Profile, Provider, Run, RunThread, Step, Thread, User
@@ -22,13 +21,6 @@ PROMPTS = ("thread/persona", "thread/topic", "thread/interest", "thread/comment"
 ROLES = ("author", "user", "interest")
 MOST_THREADS = 10_000
 LARGEST_SEED = 2**63 - 1
-
-
-def forecast(
-    *, targets: Mapping[str, int], profiles: int, parameters: Parameters, then_tag: bool
-) -> Forecast:
-    """What a run so planned will need; see `plans.forecast`."""
-    return plan_forecast(targets=targets, profiles=profiles, parameters=parameters, then_tag=then_tag)
 
 
 @transaction.atomic
@@ -117,8 +109,7 @@ def _check(
     then_tag: bool,
     tagger: RoleModel | None,
 ) -> None:
-    if not 1 <= len(name.strip()) <= 80:
-        raise BadPlan("name", "A name of 1 to 80 characters.")
+    check_name(name)
     if unknown := sorted(set(targets) - set(CATALOGUE)):
         raise BadPlan("targets", f"Not in the catalogue of attributes: {', '.join(unknown)}.")
     threads = sum(targets.values())
@@ -133,6 +124,12 @@ def _check(
     if not 0 <= seed <= LARGEST_SEED:
         raise BadPlan("seed", "A whole number from 0 to 9,223,372,036,854,775,807.")
     check_caps(max_calls, max_tokens)
+
+
+def check_name(name: str) -> None:
+    """Raises BadPlan for a name that a run cannot have."""
+    if not 1 <= len(name.strip()) <= 80:
+        raise BadPlan("name", "A name of 1 to 80 characters.")
 
 
 def check_caps(max_calls: int, max_tokens: int) -> None:

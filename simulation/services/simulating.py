@@ -5,9 +5,10 @@ Threads go on side by side; inside a thread the interest checks do too, turns wa
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from django.utils import timezone
+from pydantic import BaseModel
 
 from simulation.domain import personas, replies
 from simulation.domain.attributes import CATALOGUE
@@ -33,10 +34,12 @@ class Simulation:
     """The work of a simulation run; see `engine.Work`."""
 
     def perform(self, claim: Claim, asker: Asker) -> Outcome:
-        if claim.step.kind != "topic" and _withdrawn(claim.step):
+        thread = _thread(claim.step)
+        written = _comments(thread)
+        if written and _answers(claim.step, written) in closed(written):
             return Outcome(StepState.SKIPPED, reason="withdrawn", detail="what it answers was withdrawn")
-        question = {"topic": _topic, "interest": _interest, "turn": _turn}[claim.step.kind](claim)
-        answered = asker.ask(question)
+        question = {"topic": _topic, "interest": _interest, "turn": _turn}[claim.step.kind]
+        answered = asker.ask(question(claim, thread, written))
         result = {"call": answered.call.public_id}
         if isinstance(answered.read, Parsed):
             return Outcome(result=result | answered.read.value.model_dump())
@@ -45,12 +48,7 @@ class Simulation:
         )
 
     def record(self, claim: Claim, outcome: Outcome) -> Comment | None:
-        assert claim.step.run_thread_id is not None  # every step of a simulation belongs to a thread
-        thread = (
-            RunThread.objects.select_for_update(of=("self",))
-            .select_related("author", "thread")
-            .get(pk=claim.step.run_thread_id)
-        )
+        thread = _thread(claim.step, lock=True)
         comment = None
         if claim.step.kind == "topic":
             comment = _open_thread(claim, thread, outcome)
@@ -70,7 +68,13 @@ def persona(run: Run, profile: Profile) -> str:
 
 
 def _question(
-    claim: Claim, name: str, role: str, shape: Shape[Any], forms: tuple[Form, ...] | None, **values: str
+    claim: Claim,
+    name: str,
+    role: str,
+    answer: type[BaseModel],
+    from_words: Callable[[str], BaseModel],
+    forms: tuple[Form, ...] | None = None,
+    **values: str,
 ) -> Question:
     row, prompt = pinned(claim.run, name)
     chance = generator(claim.run.seed, claim.step.key, "model")
@@ -80,50 +84,46 @@ def _question(
         messages=prompt.render(**values),
         role=RoleModel(**claim.run.plan["models"][role]),
         seed=chance.randrange(2**31),
-        shape=shape,
+        shape=Shape(answer, from_words, prompt.parts.get("form", "")),
         forms=forms,
     )
 
 
-def _topic(claim: Claim) -> Question:
-    thread = _thread(claim.step)
-    form = pinned(claim.run, "thread/topic").prompt.part("form")
+def _topic(claim: Claim, thread: RunThread, written: list[Comment]) -> Question:
     return _question(
         claim,
         "thread/topic",
         "author",
-        Shape(replies.Topic, replies.read_topic, form),
-        None,
+        replies.Topic,
+        replies.read_topic,
         persona=persona(claim.run, thread.author),
         target=CATALOGUE[thread.target].topic,
     )
 
 
-def _interest(claim: Claim) -> Question:
-    thread = _thread(claim.step)
-    form = pinned(claim.run, "thread/interest").prompt.part("form")
+def _interest(claim: Claim, thread: RunThread, written: list[Comment]) -> Question:
     return _question(
         claim,
         "thread/interest",
         "interest",
-        Shape(replies.Interest, replies.read_interest, form),
-        None,
+        replies.Interest,
+        replies.read_interest,
         persona=persona(claim.run, _profile(claim)),
-        post=_root(thread).text,
+        post=_root(written).text,
     )
 
 
-def _turn(claim: Claim) -> Question:
+def _turn(claim: Claim, thread: RunThread, written: list[Comment]) -> Question:
     """The reply that the planner decided on: its words are those of the moment it was planned."""
     asks, profile = claim.step.asks, _profile(claim)
     _, prompt = pinned(claim.run, "thread/comment")
-    written = list(_comments(_thread(claim.step)))
     own = [comment.text for comment in written if comment.author == profile.external_id][-OWN_SHOWN:]
     return _question(
         claim,
         "thread/comment",
         "user",
-        Shape(replies.Reply, replies.read_reply, ""),
+        replies.Reply,
+        replies.read_reply,
         (Form.TEXT,),
         persona=persona(claim.run, profile),
         style=profile.style,
@@ -136,9 +136,11 @@ def _turn(claim: Claim) -> Question:
     )
 
 
-def _thread(step: Step) -> RunThread:
+def _thread(step: Step, *, lock: bool = False) -> RunThread:
     assert step.run_thread_id is not None  # every step of a simulation belongs to a thread
-    return RunThread.objects.select_related("author", "thread").get(pk=step.run_thread_id)
+    threads = RunThread.objects.select_related("author", "thread")
+    threads = threads.select_for_update(of=("self",)) if lock else threads
+    return threads.get(pk=step.run_thread_id)
 
 
 def _profile(claim: Claim) -> Profile:
@@ -149,16 +151,13 @@ def _comments(thread: RunThread) -> list[Comment]:
     return list(Comment.objects.filter(thread=thread.thread_id).order_by("sequence", "id"))
 
 
-def _root(thread: RunThread) -> Comment:
-    return Comment.objects.get(thread=thread.thread_id, parent=None)
+def _root(written: list[Comment]) -> Comment:
+    return next(comment for comment in written if comment.parent_id is None)
 
 
-def _withdrawn(step: Step) -> bool:
-    """Whether a person has withdrawn the comment that a step is about, or one above it."""
-    thread = _thread(step)
-    comments = _comments(thread)
-    target = step.asks.get("target") or next(one.external_id for one in comments if one.parent_id is None)
-    return target in closed(comments)
+def _answers(step: Step, written: list[Comment]) -> str:
+    """The external id of the comment that a step is about: a turn's target, else the post."""
+    return str(step.asks.get("target") or _root(written).external_id)
 
 
 def closed(comments: list[Comment]) -> frozenset[str]:

@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from simulation.domain.caps import Caps, proposals, proposed
-from simulation.domain.plans import BadPlan, Forecast
+from simulation.domain.plans import BadPlan, Forecast, forecast
 from simulation.domain.roles import Right
 from simulation.forms import SimulationForm
 from simulation.models import Corpus, Profile, Provider, Run
@@ -79,13 +79,13 @@ def _preview(corpus: Corpus, form: SimulationForm) -> Preview:
     threads = sum(targets.values()) if targets else 0
     if matching is None or targets is None or parameters is None:
         return Preview(matching, None, threads, None)
-    forecast = service.forecast(
+    likely = forecast(
         targets=targets,
         profiles=len(matching),
         parameters=parameters,
         then_tag=bool(form.cleaned_data.get("then_tag")),
     )
-    return Preview(matching, forecast, threads, proposed(forecast))
+    return Preview(matching, likely, threads, proposed(likely))
 
 
 def _start(request: PersonRequest, corpus: Corpus, form: SimulationForm, preview: Preview) -> Run | None:

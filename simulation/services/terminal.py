@@ -1,0 +1,84 @@
+"""What the commands that carry out a run share: their options, the bar, the report and the exit status."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from simulation.domain.caps import Caps, proposed
+from simulation.domain.plans import Forecast
+from simulation.domain.run_states import RunState
+from simulation.models import Corpus, Provider, Run
+from simulation.selectors import workers
+from simulation.selectors.progress import Progress
+from simulation.services.carrying import carry
+from simulation.services.engine import Work
+
+STOPPED, USAGE = 1, 2
+HERE_THREADS = 8
+"""Threads of this process where no worker is alive and nobody says how many."""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """The options of every such command."""
+    parser.add_argument("--corpus", required=True, metavar="NAME")
+    parser.add_argument("--provider", required=True, metavar="NAME", help="see the page Providers")
+    parser.add_argument("--model", metavar="NAME", help="default: the provider's")
+    parser.add_argument("--max-calls", type=int, help="cap; default: one and a half of what is likely")
+    parser.add_argument("--max-tokens", type=int, help="cap; default: one and a half of what is likely")
+    parser.add_argument("--parallel", type=int, default=32, help="steps in work at once (32)")
+    parser.add_argument("--here", type=int, metavar="THREADS", help="do it in this process")
+    parser.add_argument("--json", action="store_true", help="report in JSON")
+
+
+def corpus_and_provider(options: Mapping[str, Any]) -> tuple[Corpus, Provider]:
+    """Those that the options name. Raises CommandError (status 2) that lists what there is."""
+    corpus = Corpus.objects.filter(name=options["corpus"]).first()
+    provider = Provider.objects.filter(name=options["provider"]).first()
+    if corpus is not None and provider is not None:
+        return corpus, provider
+    missing = "corpus" if corpus is None else "provider"
+    known = (Corpus if corpus is None else Provider).objects.values_list("name", flat=True)
+    raise CommandError(
+        f"There is no {missing} {options[missing]!r}; there are: {', '.join(known) or 'none'}.",
+        returncode=USAGE,
+    )
+
+
+def caps(options: Mapping[str, Any], likely: Forecast) -> Caps:
+    """The caps that were asked for; where none was, those that the pages propose too."""
+    default = proposed(likely)
+    return Caps(options["max_calls"] or default.calls, options["max_tokens"] or default.tokens)
+
+
+def see_through(run: Run, work: Work, options: Mapping[str, Any], *, unit: str) -> Run:
+    """Waits for the end of a run behind a progress bar; without a worker this process does the work."""
+    here = options["here"] or (0 if workers.alive() else HERE_THREADS)
+    with tqdm(file=sys.stderr, unit=f" {unit}", disable=options["json"] or None) as bar:
+
+        def show(now: Run, so_far: Progress) -> None:
+            bar.total, bar.n = so_far.known, so_far.ended
+            bar.set_postfix_str(f"{now.state}, {now.calls} calls", refresh=False)
+            bar.refresh()
+
+        return carry(run=run, work=work if here else None, threads=here, watch=show)
+
+
+def report(command: BaseCommand, run: Run, counts: Mapping[str, Any], *, as_json: bool) -> None:
+    """Says how it ended, in words or JSON. Raises CommandError (status 1) for a run that is not done."""
+    said = {"run": run.public_id, "state": run.state, "reason": run.reason, **counts}
+    said |= {"calls": run.calls, "tokens": run.tokens}
+    if as_json:
+        command.stdout.write(json.dumps(said, ensure_ascii=False, indent=1))
+    else:
+        width = max(map(len, said)) + 1
+        for key, value in said.items():
+            command.stdout.write(f"{key:<{width}} {value}")
+    if run.state != RunState.DONE:
+        raise CommandError(f"The run is {run.state}: {run.reason or 'see its page'}", returncode=STOPPED)

@@ -1,0 +1,158 @@
+"""The ledger of a run: its caps, its leases, and what of a call is never done twice."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from simulation.domain.plans import BadPlan
+from simulation.domain.run_states import RunEvent
+from simulation.llm.messages import Usage
+from simulation.models import CallAttempt, ModelCall, Run, Step
+from simulation.services import completions, engine, runs
+from simulation.services.simulating import Simulation
+from tests.fakes.llm import sensible
+from tests.running import balanced, committing, start, work_off
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_hard_cap_on_calls_stops_the_run_and_can_be_raised(gateway):
+    run = work_off(start(max_calls=3))
+    assert (run.state, run.calls, len(gateway.asked)) == ("halted", 3, 3)
+    assert "cap of 3 calls" in run.reason
+    runs.raise_caps(by=None, run=run, max_calls=500, max_tokens=10**6)
+    runs.control(by=None, run=run, event=RunEvent.RESUME)
+    assert work_off(run).state == "done"
+    assert balanced(run)
+
+
+def test_the_cap_on_tokens_counts_what_the_next_call_may_take(gateway):
+    gateway.answers = lambda request, attempt: replace(sensible(request, attempt), usage=Usage(300, 300))
+    run = work_off(start(max_tokens=2500))
+    assert (run.state, run.tokens) == ("halted", 1800)
+    assert "tokens" in run.reason
+    assert run.tokens + run.tokens_held <= 2500
+    assert balanced(run)
+
+
+def test_a_cap_below_what_is_spent_is_refused(gateway):
+    run = work_off(start(max_calls=3))
+    with pytest.raises(BadPlan, match="3 calls have been made"):
+        runs.raise_caps(by=None, run=run, max_calls=2, max_tokens=10**6)
+
+
+def test_a_call_with_a_kept_reply_is_not_made_again(gateway, monkeypatch):
+    run = start()
+    monkeypatch.setattr(engine, "_complete", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):  # the worker ends between the ledger and the step
+        engine.advance(run_id=run.pk, work=Simulation())
+    monkeypatch.undo()
+    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(completions, "_gateway", lambda *_: gateway)
+    Step.objects.filter(run=run).update(leased_until=timezone.now() - timedelta(seconds=1))
+    engine.sweep()
+    run = work_off(run)
+    assert run.state == "done"
+    assert gateway.purposes().count("topic") == 1
+    assert balanced(run)
+
+
+def test_a_call_in_flight_when_its_worker_ended_is_lost_counted_and_made_again(gateway):
+    class Killed(BaseException):
+        """Nothing of ours catches it, as nothing catches the end of a process."""
+
+    def dies(request, attempt):
+        raise Killed
+
+    run = start()
+    gateway.answers = dies
+    with pytest.raises(Killed):
+        engine.advance(run_id=run.pk, work=Simulation())
+    gateway.answers = sensible
+    Step.objects.filter(run=run).update(leased_until=timezone.now() - timedelta(seconds=1))
+    engine.sweep()
+    run = work_off(run)
+    assert run.state == "done"
+    attempts = CallAttempt.objects.filter(call__run=run, call__purpose="topic").order_by("id")
+    assert [(one.state, one.number) for one in attempts] == [("lost", 0), ("answered", 0)]
+    assert balanced(run)
+
+
+@committing
+def test_a_worker_whose_lease_was_given_away_writes_nothing(gateway):
+    run = start()
+
+    def slow(request, attempt):
+        Step.objects.filter(run=run).update(leased_until=timezone.now() - timedelta(seconds=1))
+        gateway.answers = sensible
+        engine.sweep()
+        work_off(run)
+        return sensible(request, attempt)
+
+    gateway.answers = slow
+    engine.advance(run_id=run.pk, work=Simulation())
+    run = Run.objects.get(pk=run.pk)
+    assert run.state == "done"
+    assert run.corpus.threads.count() == 1
+    assert CallAttempt.objects.filter(call__run=run, state="lost").count() == 1
+    assert balanced(run)
+
+
+def test_a_call_that_a_former_holder_answered_meanwhile_is_not_sent_again(gateway, monkeypatch):
+    run = start()
+    claim = engine._claim(run.pk)
+    opened = completions.ledger.open_call
+
+    def answered_meanwhile(**fields):
+        call = opened(**fields)
+        kept = sensible(completions.ChatRequest.from_dict(call.request), 0)
+        ModelCall.objects.filter(pk=call.pk).update(state="done", reply=kept.as_dict())
+        return call
+
+    monkeypatch.setattr(completions.ledger, "open_call", answered_meanwhile)
+    engine._do(claim, Simulation())
+    assert gateway.asked == []
+    assert run.steps.get(kind="topic").state == "done"
+    assert balanced(run)
+
+
+def test_every_call_prolongs_the_lease(gateway):
+    run = start()
+    claim = engine._claim(run.pk)
+    soon = timezone.now() + timedelta(seconds=1)
+    Step.objects.filter(pk=claim.step.pk).update(leased_until=soon)
+    call = completions.ledger.open_call(
+        run=claim.run,
+        step=claim.step,
+        request=completions.ChatRequest("m", ()),
+        prompt=completions.PromptVersion.objects.first(),
+        purpose="topic",
+        sample=0,
+    )
+    completions.ledger.begin(run=claim.run, step=claim.step, lease=claim.lease, call=call, estimate=5)
+    assert Step.objects.get(pk=claim.step.pk).leased_until > soon
+
+
+def test_what_was_in_flight_when_a_run_was_cancelled_is_settled_in_time(gateway):
+    run = start()
+    claim = engine._claim(run.pk)
+    call = completions.ledger.open_call(
+        run=claim.run,
+        step=claim.step,
+        request=completions.ChatRequest("m", ()),
+        prompt=completions.PromptVersion.objects.first(),
+        purpose="topic",
+        sample=0,
+    )
+    completions.ledger.begin(run=claim.run, step=claim.step, lease=claim.lease, call=call, estimate=70)
+    runs.control(by=None, run=run, event=RunEvent.CANCEL)
+    engine.sweep()
+    assert CallAttempt.objects.get().state == "sent"  # its answer may still come
+    CallAttempt.objects.update(sent_at=timezone.now() - timedelta(hours=1))
+    engine.sweep()
+    assert CallAttempt.objects.get().state == "lost"
+    run = Run.objects.get(pk=run.pk)
+    assert (run.tokens, run.tokens_held) == (70, 0)
+    assert balanced(run)
