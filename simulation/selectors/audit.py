@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 
 from simulation.models import AuditEntry, Corpus, User
+from simulation.selectors import moments
 from simulation.selectors.people import managed_corpora, manages_installation
 
 PAGE = 50
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def visible_to(person: User) -> QuerySet[AuditEntry]:
@@ -43,17 +43,10 @@ class AuditPage:
 
 
 def page(*, person: User, before: str = "") -> AuditPage:
-    """One page in three queries.
-
-    A mark is a time and the number of entries of that very time that were shown, so that entries of one
-    moment are neither lost nor doubled at a page's edge, and no database id is in it.
-    """
-    entries = visible_to(person).select_related("actor").order_by("-at", "-id")
-    moment, shown = _read(before)
-    if moment is not None:
-        entries = entries.filter(at__lte=moment)
-    found = list(entries[shown : shown + PAGE + 1])
-    kept = found[:PAGE]
+    """One page in three queries."""
+    entries = visible_to(person).select_related("actor")
+    found = moments.page(entries, before=before, size=PAGE)
+    kept = found.rows
     names = dict(
         User.objects.filter(
             public_id__in={entry.object_id for entry in kept if entry.object_type == "user"}
@@ -66,7 +59,7 @@ def page(*, person: User, before: str = "") -> AuditPage:
     )
     return AuditPage(
         rows=[_row(entry, names, corpora) for entry in kept],
-        before=_mark(kept, moment, shown) if len(found) > PAGE else "",
+        before=found.before,
     )
 
 
@@ -85,18 +78,3 @@ def _row(entry: AuditEntry, names: dict[str, str], corpora: dict[str, str]) -> A
 
 def _words(value: Any) -> str:
     return ", ".join(str(part) for part in value) if isinstance(value, list) else str(value)
-
-
-def _mark(kept: Sequence[AuditEntry], moment: datetime | None, shown: int) -> str:
-    last = kept[-1].at
-    same = sum(1 for entry in kept if entry.at == last) + (shown if last == moment else 0)
-    return f"{(last - _EPOCH) // timedelta(microseconds=1)}-{same}"
-
-
-def _read(mark: str) -> tuple[datetime | None, int]:
-    """A mark that nobody of ours wrote means the first page."""
-    microseconds, _, shown = mark.partition("-")
-    try:
-        return _EPOCH + timedelta(microseconds=int(microseconds)), min(max(0, int(shown)), 10_000)
-    except (ValueError, OverflowError):
-        return None, 0

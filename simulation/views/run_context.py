@@ -9,13 +9,11 @@ from urllib.parse import urlencode
 
 from django.http import Http404
 from django.utils import timezone
-from redis.exceptions import RedisError
 
 from simulation.domain.caps import Meter
 from simulation.domain.roles import Right
 from simulation.domain.run_states import OPEN_RUNS, RunState
 from simulation.forms import CapsForm
-from simulation.llm.lanes import LaneState
 from simulation.models import Corpus, Run
 from simulation.selectors import run_numbers, run_story, run_threads, run_tree, run_trouble, runs, workers
 from simulation.selectors.access import PersonRequest
@@ -70,7 +68,7 @@ def context(
         "marks": urlencode(seen.marks),
         "tokens": Meter(run.tokens, run.tokens_held, run.max_tokens),
         "calls": Meter(run.calls, 0, run.max_calls),
-        "lane": _lane(run) if live else None,
+        "lane": completions.lane_of_run(run) if live else None,
         "new": {part: seen.is_old(part) for part in PARTS},
         **_changed(run, numbers, window, seen),
         **(_head(request, run, idle, form) if seen.is_old("head") else {}),
@@ -129,10 +127,3 @@ def _head(request: PersonRequest, run: Run, idle: bool, form: CapsForm | None) -
 
 def _may(request: PersonRequest, run: Run, right: Right) -> bool:
     return Corpus.objects.with_right(request.user, right).filter(pk=run.corpus_id).exists()
-
-
-def _lane(run: Run) -> LaneState | None:
-    try:
-        return completions.lane_of_run(run)
-    except (RedisError, OSError):  # the page is useful without it
-        return None

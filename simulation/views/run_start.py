@@ -91,7 +91,8 @@ def _preview(corpus: Corpus, form: SimulationForm) -> Preview:
 def _start(request: PersonRequest, corpus: Corpus, form: SimulationForm, preview: Preview) -> Run | None:
     """The run that the form starts, or started already; None with the reason beside its field."""
     said = form.cleaned_data
-    models = form.asked_models()
+    models, parameters = form.asked_models(), form.asked_parameters()
+    assert parameters is not None  # the form is valid
     try:
         with transaction.atomic():
             # Who presses twice waits here, and finds the run of the first press.
@@ -103,7 +104,7 @@ def _start(request: PersonRequest, corpus: Corpus, form: SimulationForm, preview
                 corpus=corpus,
                 targets=form.asked_targets() or {},
                 profiles=preview.matching or [],
-                parameters=form.asked_parameters(),  # type: ignore[arg-type]  # the form is valid
+                parameters=parameters,
                 models={role: models[role] for role in ("author", "user", "interest")},
                 tagger=models["tagger"] if said["then_tag"] else None,
                 form=str(said["form"]),

@@ -339,13 +339,13 @@ def test_events_are_paged_and_none_is_missed_or_shown_twice(client_of, researche
     address = reverse("run_events", args=[watched.run.public_id])
     while True:
         page = browser.get(address, {"before": before}).context["page"]
-        seen += [line.text for line in page.lines]
+        seen += [line.text for line in page.rows]
         before = page.before
         if not before:
             break
     assert sorted(seen) == sorted(f"line {number}" for number in range(250))
     loud = browser.get(address, {"only": "trouble"}).context["page"]
-    assert len(loud.lines) == 5
+    assert len(loud.rows) == 5
     assert browser.get(address, {"before": "nonsense-x"}).status_code == 200
 
 
