@@ -11,11 +11,14 @@ from synthpai_web.supervisor import Process, Supervisor
 HOST = "127.0.0.1"
 FIRST_PORT = 8000
 LAST_PORT = 65_535
+MODEL_PORT = 8900
 
 
-def free_port(wanted: int = FIRST_PORT) -> int:
-    """`wanted`, or the next free one within a hundred, or any."""
+def free_port(wanted: int = FIRST_PORT, *, but: int | None = None) -> int:
+    """`wanted`, or the next free one within a hundred, or any; never `but`, which is promised already."""
     for port in (*range(wanted, min(wanted + 100, LAST_PORT + 1)), 0):
+        if port == but:
+            continue
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

@@ -111,9 +111,7 @@ def test_the_demo_comes_up_is_used_ends_whole_and_keeps_its_data(var, number):
     guardian = int((place(demo.var).run_dir / "postgres.guardian").read_text())
     os.kill(guardian, signal.SIGKILL)
     assert again.next_line() == "The embedded postgres server was gone; it is up again.\n"
-    wait_until(
-        lambda: processes.ready(again.port), seconds=120, what="the site after the loss of its database"
-    )
+    wait_until(lambda: processes.ready(again.port), what="the site after the loss of its database")
     again.stop(signal.SIGKILL)
     wait_until(lambda: not processes_of(demo.var), what="the end of every process after a kill")
 
@@ -137,6 +135,11 @@ def test_ctrl_c_while_the_servers_start_ends_without_a_traceback(var):
 def test_a_port_that_is_none_is_refused_in_words(port):
     with pytest.raises(CommandError, match="is not a port; write a whole number from 1 to 65535"):
         call_command("demo", f"--port={port}")
+
+
+def test_a_port_that_is_promised_is_not_given_away():
+    free = processes.free_port(8950)
+    assert processes.free_port(free, but=free) > free
 
 
 def test_the_last_port_can_be_had():

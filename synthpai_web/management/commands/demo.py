@@ -40,8 +40,8 @@ class Command(BaseCommand):
             with Supervisor(settings.VAR_DIR / "log") as supervisor:
                 prepare()
                 accounts, corpus = starter.sow(settings.VAR_DIR)
-                model = start_model(supervisor, latency=0.05)
                 port = processes.free_port(port)
+                model = start_model(supervisor, beside=port, latency=0.05)
                 processes.start(supervisor, port)
                 run = simulate(model, self._tell)
                 self._say(port, accounts, corpus.name, run, time.monotonic() - started)
@@ -90,12 +90,15 @@ def port_number(text: str) -> int:
     raise ArgumentTypeError(f"{text!r} is not a port; write a whole number from 1 to {processes.LAST_PORT}")
 
 
-def start_model(supervisor: Supervisor, *, latency: float = 0.0) -> simulated.Model:
-    """The model that answers the demo: the scripted one, served here, or a real one if asked for."""
+def start_model(supervisor: Supervisor, *, beside: int, latency: float = 0.0) -> simulated.Model:
+    """The model that answers the demo: the scripted one, served here, or a real one if asked for.
+
+    The port `beside` is the site's, which is not up yet.
+    """
     supervisor.env = {**supervisor.env, "SYNTHPAI_DEMO": "1"}
     if settings.DEMO_PAID:
         return simulated.paid()
-    port = processes.free_port(8900)
+    port = processes.free_port(processes.MODEL_PORT, but=beside)
     supervisor.start(processes.scripted_model(port, latency=latency))
     allowed = [*settings.LLM_PRIVATE_ADDRESSES, f"{processes.HOST}:{port}"]
     supervisor.env = {**supervisor.env, "LLM_PRIVATE_ADDRESSES": ",".join(allowed)}

@@ -27,8 +27,8 @@ class Command(BaseCommand):
             with Supervisor(settings.VAR_DIR / "log") as supervisor:
                 prepare()
                 accounts, corpus = starter.sow(settings.VAR_DIR)
-                model = start_model(supervisor)
                 port = processes.free_port(8700)
+                model = start_model(supervisor, beside=port)
                 processes.start(supervisor, port)
                 run = simulate(model, self.stderr.write)
                 base = f"http://{processes.HOST}:{port}"
