@@ -20,7 +20,7 @@ from django.db import connection as database
 from redis.exceptions import RedisError
 
 from simulation.domain.plans import RoleModel
-from simulation.domain.run_states import ENDED_CALLS, AttemptState, CallState
+from simulation.domain.run_states import ENDED_CALLS, AttemptState
 from simulation.llm.addresses import AddressGuard
 from simulation.llm.catalog import abilities
 from simulation.llm.connecting import BadConnection, gateway_for
@@ -269,7 +269,8 @@ class Asker:
 
     def _trouble(self, question: Question, call: ModelCall, attempt: Any, error: LLMError) -> Settled:
         rejected = error.trouble is Trouble.PERMANENT and error.status in (400, 413, 422)
-        final = rejected and (call.request["form"] != Form.TEXT or self._accepted(question))
+        asked_again = call.sample > 0  # longer than what was taken before
+        final = rejected and (call.request["form"] != Form.TEXT or asked_again or self._accepted(question))
         wait = self._wait(call, error)
         ledger.troubled(run=self.run, call=call, attempt=attempt, error=error, wait=wait, final=final)
         if final:
@@ -281,7 +282,7 @@ class Asker:
     def _accepted(self, question: Question) -> bool:
         """Whether the provider has taken other questions of this kind: then it is this one that is wrong."""
         same = self.run.model_calls.filter(purpose=question.purpose, model=question.role.model)
-        return same.filter(state=CallState.DONE).exists()
+        return same.filter(reply__isnull=False).exists()
 
     def _wait(self, call: ModelCall, error: LLMError) -> float | None:
         """Seconds until the call may be tried again; None when waiting is no help."""

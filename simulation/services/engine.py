@@ -301,8 +301,7 @@ def sweep() -> None:
     """Takes up what nobody is working on: steps whose worker is gone, runs whose message was lost."""
     _settle_ended()
     for run in Run.objects.filter(state__in=OPEN_RUNS).order_by("id"):
-        _give_back_expired(run)
-        if run.state in (RunState.QUEUED, RunState.RUNNING):
+        if _give_back_expired(run) and run.state in (RunState.QUEUED, RunState.RUNNING):
             _send(run.pk, run.kind, run.parallel, None, 0)
 
 
@@ -310,10 +309,9 @@ def sweep() -> None:
 def _settle_ended() -> None:
     """Calls of ended runs that no answer came for in good time: their worker is gone as well."""
     sent = CallAttempt.objects.filter(state=AttemptState.SENT, call__run__state__in=ENDED_RUNS)
-    for run_id in set(sent.values_list("call__run", flat=True)):
-        run = (
-            Run.objects.select_for_update(no_key=True, of=("self",)).select_related("provider").get(pk=run_id)
-        )
+    ended = Run.objects.filter(pk__in=set(sent.values_list("call__run", flat=True)))
+    free = ended.select_for_update(no_key=True, skip_locked=True, of=("self",))
+    for run in free.select_related("provider").order_by("pk"):
         patience = timedelta(seconds=run.provider.timeout_seconds) + _lease()
         ledger.settle_lost(
             run=run, attempts=sent.filter(call__run=run, sent_at__lt=timezone.now() - patience)
@@ -321,10 +319,14 @@ def _settle_ended() -> None:
 
 
 @transaction.atomic
-def _give_back_expired(run: Run) -> None:
-    Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+def _give_back_expired(run: Run) -> bool:
+    """Frees the steps whose lease ran out. False, and nothing done, where somebody holds the run's row: a
+    worker that hangs with it must not keep the sweep from other runs, and the next sweep comes soon."""
+    if not Run.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=run.pk).first():
+        return False
     now = timezone.now()
     expired = run.steps.filter(state=StepState.LEASED, leased_until__lt=now)
     count = expired.update(state=StepState.READY, lease=None, leased_until=None, due_at=now)
     if count:
         tell(run, f"The worker of {count} step{'s' if count > 1 else ''} is gone; taken up again.", "warn")
+    return True

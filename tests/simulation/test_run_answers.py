@@ -173,3 +173,31 @@ def test_signs_that_no_database_holds_are_replaced_and_the_run_goes_on(gateway):
     comment = run.corpus.comments.exclude(parent=None).first()
     assert comment.text == "half \ufffd a sign \ufffd here"
     assert balanced(run)
+
+
+@pytest.mark.parametrize("first", [Finish.STOP, Finish.LENGTH])
+def test_a_question_that_is_too_long_does_not_halt_a_run_whose_other_answers_were_no_good(gateway, first):
+    """An answer that cannot be used was an answer: the provider takes this kind of question."""
+
+    def answers(request, attempt):
+        if purpose(request) != "turn":
+            return sensible(request, attempt)
+        if gateway.purposes().count("turn") > 1:
+            return LLMError(Trouble.PERMANENT, "exceeds the available context size", status=400)
+        return reply("words only", finish=first)
+
+    gateway.answers = answers
+    run = work_off(start())
+    assert run.state == "done"
+    assert run.steps.filter(kind="turn", state="skipped").count() > 1
+
+
+def test_a_kind_of_question_that_no_provider_takes_halts_the_run(gateway):
+    gateway.answers = lambda request, attempt: (
+        LLMError(Trouble.PERMANENT, "unknown parameter", status=400)
+        if purpose(request) == "turn"
+        else sensible(request, attempt)
+    )
+    run = work_off(start())
+    assert run.state == "halted"
+    assert "unknown parameter" in run.reason

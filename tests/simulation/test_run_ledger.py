@@ -1,9 +1,11 @@
 """The ledger of a run: its caps, its leases, and what of a call is never done twice."""
 
+import threading
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
 from simulation.domain.plans import BadPlan
@@ -156,3 +158,35 @@ def test_what_was_in_flight_when_a_run_was_cancelled_is_settled_in_time(gateway)
     run = Run.objects.get(pk=run.pk)
     assert (run.tokens, run.tokens_held) == (70, 0)
     assert balanced(run)
+
+
+@committing
+def test_a_run_whose_row_somebody_holds_does_not_keep_the_sweep_from_others(gateway):
+    held, other = start(), start()
+    for run in (held, other):
+        engine._claim(run.pk)
+    Step.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
+    taken, swept = threading.Event(), threading.Event()
+
+    def hang():
+        with transaction.atomic():
+            Run.objects.select_for_update(no_key=True).get(pk=held.pk)
+            taken.set()
+            swept.wait(30)
+        connection.close()
+
+    hand = threading.Thread(target=hang)
+    hand.start()
+    taken.wait(30)
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '5s'")  # a sweep that waits for the row fails instead of hanging
+    try:
+        engine.sweep()
+    finally:
+        swept.set()
+        hand.join()
+        connection.close()
+    assert set(other.steps.values_list("state", flat=True)) == {"ready"}
+    assert set(held.steps.values_list("state", flat=True)) == {"leased"}
+    engine.sweep()
+    assert set(held.steps.values_list("state", flat=True)) == {"ready"}
