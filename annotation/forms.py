@@ -114,7 +114,7 @@ class TagForm(forms.Form):
     """What a tagging run needs to be told. Hidden are the caps that were proposed, and the mark by which a
     form that is sent twice is told."""
 
-    WHICH = [("untagged", "Only comments without tags"), ("all", "All comments")]
+    WHICH = [("untagged", "Only comments no model was asked about"), ("all", "All comments")]
     LARGEST_CAP = 10**15
 
     name = forms.CharField(label="Name", max_length=80)
