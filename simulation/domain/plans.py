@@ -13,6 +13,9 @@ SHARE_INTERESTED = 0.45
 TOKENS = {"topic": 900, "interest": 550, "turn": 1500, "tag": 1100}
 """Tokens a call, prompt and answer together: a generous mean of our prompts."""
 
+LEAST_TOKENS = 5000
+"""Of a run that calls at all: before its first call the whole completion cap is set aside."""
+
 
 class BadPlan(Exception):
     """A run cannot be started so. `field` is the field of the form, or empty; the message says what to do."""
@@ -87,9 +90,11 @@ def forecast(
     turns_high = calls(min(1.0, SHARE_INTERESTED * 2))[0]
     tokens = threads * (TOKENS["topic"] + asked * TOKENS["interest"])
     tokens += (turns_high - threads) * TOKENS["turn"] + turns_high * TOKENS["tag"] * then_tag
-    return Forecast(low, high, tokens, calls(SHARE_INTERESTED)[0])
+    return Forecast(low, high, max(tokens, LEAST_TOKENS), calls(SHARE_INTERESTED)[0])
 
 
 def tagging_forecast(comments: int) -> Forecast:
     """One call a comment, and one in five asked again at most."""
-    return Forecast(comments, comments + comments // 5, (comments + comments // 5) * TOKENS["tag"], 0)
+    calls = comments + comments // 5
+    tokens = max(calls * TOKENS["tag"], LEAST_TOKENS) if calls else 0
+    return Forecast(comments, calls, tokens, 0)

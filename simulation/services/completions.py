@@ -39,6 +39,8 @@ PATIENCE = 8
 """Passing faults of a call, since the run last began, before the run halts: some minutes, as waits grow."""
 LANE_SECONDS = 1.0
 """How long a step waits for a place in the lane before it makes room for another."""
+CROWDED_SECONDS = 0.5
+"""How long a step waits for calls in flight to give back what was set aside for them."""
 LOOP = LoopThread()
 
 
@@ -226,6 +228,8 @@ class Asker:
                     call=call,
                     estimate=request.size() + (request.max_tokens or 0),
                 )
+            except ledger.Crowded:
+                raise Later(CROWDED_SECONDS) from None
             except ledger.AlreadyAnswered:
                 return _remembered(ModelCall.objects.get(pk=call.pk), question.shape)
             try:

@@ -42,6 +42,10 @@ class CapReached(Exception):
     """The next call would pass a cap of the run; the message says which and what to do."""
 
 
+class Crowded(Exception):
+    """What is set aside for calls in flight leaves no room below the cap; most of it comes back with them."""
+
+
 class LeaseLost(Exception):
     """The step is not this worker's any more: its lease ran out, or the run has ended."""
 
@@ -100,7 +104,8 @@ def settle_lost(*, run: Run, attempts: QuerySet[CallAttempt]) -> int:
 def begin(*, run: Run, step: Step, lease: UUID, call: ModelCall, estimate: int) -> CallAttempt:
     """Sets `estimate` tokens aside and writes down that the call is being sent.
 
-    Raises NotRunning, LeaseLost, or CapReached when spent + set aside + estimate would pass a cap.
+    Spent, set aside and estimate together never pass a cap. Raises NotRunning, LeaseLost, AlreadyAnswered,
+    Crowded where calls in flight have to come back first, CapReached where even that would not help.
     """
     now_run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
     held = check_lease(step=step, lease=lease, run=now_run)
@@ -112,7 +117,9 @@ def begin(*, run: Run, step: Step, lease: UUID, call: ModelCall, estimate: int) 
         raise CapReached(
             f"The cap of {now_run.max_calls:,} calls is reached. Raise it and resume, or cancel the run."
         )
-    needed = now_run.tokens + now_run.tokens_held + estimate
+    needed = now_run.tokens + estimate
+    if needed <= now_run.max_tokens < needed + now_run.tokens_held:
+        raise Crowded
     if needed > now_run.max_tokens:
         raise CapReached(
             f"The next call may bring the tokens to {needed:,}, above the cap of {now_run.max_tokens:,}."

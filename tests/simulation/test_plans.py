@@ -56,3 +56,10 @@ def test_a_forecast_asks_nobody_who_is_not_there():
 
 def test_tagging_is_one_call_a_comment():
     assert (tagging_forecast(100).calls_low, tagging_forecast(100).calls_high) == (100, 120)
+
+
+def test_the_smallest_run_has_room_for_what_its_first_call_sets_aside():
+    assert tagging_forecast(0).tokens_high == 0
+    assert tagging_forecast(1).tokens_high == 5000
+    small = forecast(targets={"age": 1}, profiles=2, parameters=Parameters(rounds=1), then_tag=False)
+    assert small.tokens_high >= 5000

@@ -190,3 +190,16 @@ def test_a_run_whose_row_somebody_holds_does_not_keep_the_sweep_from_others(gate
     assert set(held.steps.values_list("state", flat=True)) == {"leased"}
     engine.sweep()
     assert set(held.steps.values_list("state", flat=True)) == {"ready"}
+
+
+def test_what_is_set_aside_for_calls_in_flight_makes_others_wait_and_does_not_halt(gateway):
+    run = start(threads=2, max_tokens=2000)
+    first, second = engine._claim(run.pk), engine._claim(run.pk)
+    Run.objects.filter(pk=run.pk).update(tokens_held=1500)  # for the first, whose answer is on its way
+    engine._do(second, Simulation())
+    run = Run.objects.get(pk=run.pk)
+    assert (run.state, run.calls) == ("running", 0)
+    assert run.steps.get(pk=second.step.pk).due_at > timezone.now()
+    Run.objects.filter(pk=run.pk).update(tokens_held=0, tokens=1500)  # it came, and cost all of it
+    engine._do(first, Simulation())
+    assert Run.objects.get(pk=run.pk).state == "halted"
