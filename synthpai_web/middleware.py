@@ -57,7 +57,7 @@ class RequestLog:
 class RefuseNul:
     """Answers 400 to text with a NUL character in it, which PostgreSQL cannot hold and no person types.
 
-    Looks at the address and at plain forms. Uploads are left unread here; their forms look for themselves.
+    Looks at the address and at the fields of forms; what is inside a file is the importer's to read.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -68,7 +68,7 @@ class RefuseNul:
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
         sent = [request.GET]
-        if request.content_type == "application/x-www-form-urlencoded":
+        if request.content_type in ("application/x-www-form-urlencoded", "multipart/form-data"):
             try:
                 sent.append(request.POST)
             except UnreadablePostError:

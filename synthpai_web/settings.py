@@ -88,7 +88,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "synthpai_web.context.page",
             ],
-            "builtins": ["synthpai_web.templatetags.parts"],
+            "builtins": ["synthpai_web.templatetags.parts", "synthpai_web.templatetags.kept"],
         },
     },
 ]
@@ -196,6 +196,7 @@ CELERY_TASK_ROUTES = {
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "simulation.tasks.sweep_runs", "schedule": 5.0},
     "follow-simulations": {"task": "annotation.tasks.follow_simulations", "schedule": 5.0},
+    "release-leases": {"task": "annotation.tasks.release_leases", "schedule": 15.0},
     "sweep-imports": {"task": "annotation.tasks.sweep_imports", "schedule": 60.0},
 }
 

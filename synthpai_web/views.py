@@ -6,6 +6,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from annotation.domain import keys
 from annotation.selectors import labels
 from annotation.selectors import queue as work
 from simulation.domain.attributes import CERTAINTY, HARDNESS, TARGETS
@@ -39,9 +40,16 @@ def home(request: PersonRequest) -> HttpResponse:
 
 @signed_in
 @require_safe
-def help_page(request: HttpRequest) -> HttpResponse:
+def help_page(request: PersonRequest) -> HttpResponse:
     """Both scales, the attributes and the keys."""
-    context = {"section": "help", "hardness": HARDNESS, "certainty": CERTAINTY, "attributes": TARGETS}
+    context = {
+        "section": "help",
+        "hardness": HARDNESS,
+        "certainty": CERTAINTY,
+        "attributes": TARGETS,
+        "keys": keys.bound(request.user.review_keys),
+        "keys_on": request.user.review_keys_on,
+    }
     return render(request, "help.html", context)
 
 

@@ -1,7 +1,9 @@
 """A label: what one person says about one attribute of one comment. Rules only, no database."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from simulation.domain.attributes import Attribute
 from simulation.domain.normalise import BadValue, canonical, same_value
@@ -54,12 +56,50 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Quote:
+    """Words that carry a value: the text of `comment` (a public id) from `start` to `end`, in code points."""
+
+    comment: str
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True)
 class Label:
     state: State
     outcome: Outcome
     value: str = ""
     hardness: int | None = None
     certainty: int | None = None
+    evidence: tuple[Quote, ...] = ()
+    bulk: bool = False
+    """Set by one act for several rows, not row by row."""
+
+    def as_json(self) -> dict[str, object]:
+        """The form in which events, drafts and first answers hold a label."""
+        return {
+            "state": self.state.value,
+            "outcome": self.outcome.value,
+            "value": self.value,
+            "hardness": self.hardness,
+            "certainty": self.certainty,
+            "evidence": [vars(quote).copy() for quote in self.evidence],
+            "bulk": self.bulk,
+        }
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> "Label":
+        """The label of an event; fields that older events do not have are empty."""
+        return cls(
+            state=State(said["state"]),
+            outcome=Outcome(said["outcome"]),
+            value=said.get("value", ""),
+            hardness=said.get("hardness"),
+            certainty=said.get("certainty"),
+            evidence=tuple(Quote(**quote) for quote in said.get("evidence") or ()),
+            bulk=bool(said.get("bulk", False)),
+        )
 
 
 @dataclass(frozen=True)
@@ -115,7 +155,13 @@ def _with_value(
             problems.append(Problem(attribute.key, field, f"{field} is missing"))
     if problems:
         return problems
-    return Label(State.VALUE, _outcome(attribute, value, suggestion), value, **marks)
+    return Label(
+        State.VALUE,
+        _outcome(attribute, value, suggestion),
+        value,
+        hardness=marks["hardness"],
+        certainty=marks["certainty"],
+    )
 
 
 def _chosen(attribute: Attribute, answer: Answer, choice: str, suggestion: Guessed | None) -> str:
@@ -124,8 +170,9 @@ def _chosen(attribute: Attribute, answer: Answer, choice: str, suggestion: Guess
     if choice.startswith("v:"):
         return canonical(attribute, choice[2:])
     guesses = suggestion.guesses if suggestion else ()
-    if choice[:1] == "g" and choice[1:].isdecimal() and int(choice[1:]) < len(guesses):
-        return as_offered(attribute, guesses[int(choice[1:])])
+    for rank, guess in enumerate(guesses):
+        if choice == f"g{rank}":
+            return as_offered(attribute, guess)
     raise BadValue("This choice is not on the list any more; choose again.")
 
 

@@ -1,10 +1,12 @@
 """The eight rows of the review form: what is offered, what is chosen, what is wrong."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from annotation.domain.labels import Answer, Guessed, Label, Outcome, Problem, State, as_offered
-from simulation.domain.attributes import TARGETS, Attribute
+from annotation.domain.labels import Answer, Guessed, Label, Outcome, Problem, Quote, State, as_offered, judge
+from simulation.domain.attributes import CATALOGUE, TARGETS, Attribute
 from simulation.domain.normalise import vocabulary_form
 
 
@@ -18,30 +20,54 @@ class Option:
     checked: bool = False
 
 
-@dataclass
+@dataclass(frozen=True)
 class Row:
-    attribute: Attribute
+    """One row as it is drawn. Equal rows look equal: their HTML is kept and used again."""
+
+    key: str
+    number: int
     suggestion: Guessed | None
     tagger: str
-    options: list[Option]
     answer: Answer
     state: str
     """A state of the design: untouched, pending, confirmed, corrected, added, rejected, none, unsure."""
-    shown: str
-    """The value in words, "" while there is none."""
-    problems: list[Problem] = field(default_factory=list)
+    quotes: tuple[Quote, ...] = ()
+    problems: tuple[Problem, ...] = field(default=())
+
+    @property
+    def attribute(self) -> Attribute:
+        return CATALOGUE[self.key]
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        return tuple(
+            Option(option.value, option.label, option.rank, option.value == self.answer.choice)
+            for option in options_of(self.attribute, self.suggestion)
+        )
+
+    @property
+    def shown(self) -> str:
+        """The value in words, "" while there is none."""
+        chosen = next((option.label for option in self.options if option.checked), "")
+        if chosen:
+            return chosen
+        words = {"none": "Nothing in the text", "unsure": "Cannot decide"}
+        return words.get(self.answer.choice, self.answer.text)
 
     @property
     def first_guess(self) -> str:
-        return (
-            as_offered(self.attribute, self.suggestion.guesses[0])
-            if self.suggestion and self.suggestion.guesses
-            else ""
-        )
+        """The best guess as a value, "" where there is none."""
+        guessed = self.suggestion
+        return as_offered(self.attribute, guessed.guesses[0]) if guessed and guessed.guesses else ""
 
     @property
     def says_other(self) -> bool:
         return self.answer.choice == "other" or (not self.answer.choice and bool(self.answer.text))
+
+    @property
+    def evidence_json(self) -> str:
+        """The quotes as the form sends them."""
+        return json.dumps([vars(quote) for quote in self.quotes], ensure_ascii=False) if self.quotes else ""
 
 
 def options_of(attribute: Attribute, suggestion: Guessed | None) -> list[Option]:
@@ -75,64 +101,83 @@ def answer_of(label: Label) -> Answer:
     return Answer()
 
 
+EMPTY = Answer()
+
+
+@dataclass(frozen=True)
+class Given:
+    """What stands in a row before the person does anything: typed, stored or drafted."""
+
+    answer: Answer = EMPTY
+    quotes: tuple[Quote, ...] = ()
+
+    @classmethod
+    def of(cls, label: Label) -> "Given":
+        return cls(answer_of(label), label.evidence)
+
+
+NOTHING = Given()
+UNSUGGESTED: tuple[Guessed | None, str] = (None, "")
+
+
 def build(
     suggestions: Mapping[str, tuple[Guessed, str]],
-    answers: Mapping[str, Answer] | None = None,
-    outcomes: Mapping[str, Outcome] | None = None,
-    problems: list[Problem] | None = None,
+    given: Mapping[str, Given] | None = None,
+    problems: Iterable[Problem] = (),
 ) -> list[Row]:
     """One row an attribute, in the catalogue's order.
 
     Without an answer a suggestion's hardness and certainty are filled in, and nothing is chosen: leaving
     a row as it is and confirming it must not look the same in the data.
     """
-    rows = []
-    for attribute in TARGETS:
-        guessed, tagger = suggestions.get(attribute.key, (None, ""))
-        answer = (answers or {}).get(attribute.key)
-        if answer is None or answer == Answer():
-            answer = Answer(
-                hardness=str(guessed.hardness or "") if guessed else "",
-                certainty=str(guessed.certainty or "") if guessed else "",
-            )
-        options, answer = _checked(options_of(attribute, guessed), answer)
-        outcome = (outcomes or {}).get(attribute.key)
-        rows.append(
-            Row(
-                attribute=attribute,
-                suggestion=guessed,
-                tagger=tagger,
-                options=options,
-                answer=answer,
-                state=_state(outcome, guessed),
-                shown=_shown(options, answer),
-                problems=[problem for problem in problems or [] if problem.attribute == attribute.key],
-            )
+    wrong = tuple(problems)
+    return [
+        _row(
+            attribute,
+            number,
+            suggestions.get(attribute.key, UNSUGGESTED),
+            (given or {}).get(attribute.key, NOTHING),
+            tuple(problem for problem in wrong if problem.attribute == attribute.key),
         )
-    return rows
-
-
-def _checked(options: list[Option], answer: Answer) -> tuple[list[Option], Answer]:
-    """Marks the chosen option; words typed that an option already says become that option."""
-    if answer.choice == "other" and answer.text:
-        folded = answer.text.casefold()
-        same = next((option for option in options if option.label.casefold() == folded), None)
-        if same:
-            answer = Answer(same.value, "", answer.hardness, answer.certainty)
-    marked = [
-        Option(option.value, option.label, option.rank, option.value == answer.choice) for option in options
+        for number, attribute in enumerate(TARGETS, start=1)
     ]
-    return marked, answer
 
 
-def _state(outcome: Outcome | None, suggestion: Guessed | None) -> str:
-    if outcome and outcome is not Outcome.UNTOUCHED:
-        return outcome.value
-    return "untouched" if suggestion else "pending"
+def _row(
+    attribute: Attribute,
+    number: int,
+    suggested: tuple[Guessed | None, str],
+    given: Given,
+    problems: tuple[Problem, ...],
+) -> Row:
+    suggestion, tagger = suggested
+    answer = given.answer
+    state = "untouched" if suggestion else "pending"
+    if answer == EMPTY:
+        if suggestion:
+            answer = Answer(
+                hardness=str(suggestion.hardness or ""), certainty=str(suggestion.certainty or "")
+            )
+    else:
+        answer = _as_option(attribute, suggestion, answer)
+        state = _state(attribute, answer, suggestion) or state
+    return Row(attribute.key, number, suggestion, tagger, answer, state, given.quotes, problems)
 
 
-def _shown(options: list[Option], answer: Answer) -> str:
-    chosen = next((option.label for option in options if option.checked), "")
-    if chosen:
-        return chosen
-    return {"none": "Nothing in the text", "unsure": "Cannot decide"}.get(answer.choice, answer.text)
+def _as_option(attribute: Attribute, suggestion: Guessed | None, answer: Answer) -> Answer:
+    """Words typed that an option already says become that option."""
+    if answer.choice != "other" or not answer.text:
+        return answer
+    folded = answer.text.casefold()
+    for option in options_of(attribute, suggestion):
+        if option.label.casefold() == folded:
+            return Answer(option.value, "", answer.hardness, answer.certainty)
+    return answer
+
+
+def _state(attribute: Attribute, answer: Answer, suggestion: Guessed | None) -> str:
+    """What the row amounts to, scales aside; "" while nothing is chosen or it cannot be read."""
+    if not answer.choice and not answer.text:
+        return ""
+    label = judge(attribute, Answer(answer.choice, answer.text, "1", "1"), suggestion)
+    return label.outcome.value if isinstance(label, Label) and label.outcome is not Outcome.UNTOUCHED else ""

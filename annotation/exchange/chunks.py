@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Exists, F, Min, OuterRef, Prefetch, Q, QuerySet
 
-from annotation.models import Annotation, AttributeLabel, Suggestion
+from annotation.models import Annotation, AttributeLabel, Decision, FirstAnswer, Suggestion
 from simulation.models import Comment, Corpus
 
 SIZE = 500
@@ -27,6 +27,9 @@ class Item:
     replies: list[str]
     suggestions: list[Suggestion]
     annotations: list[Annotation]
+    decisions: list[Decision]
+    quoted: dict[str, str]
+    """Public id -> external id of the comments that evidence quotes."""
 
 
 @dataclass
@@ -82,8 +85,12 @@ def _comments(corpus: Corpus, *, reviewed_only: bool, withdrawn: bool) -> QueryS
         "profile",
         "thread",
         Prefetch("suggestions", Suggestion.objects.order_by("position", "pk")),
-        Prefetch("annotations", Annotation.objects.order_by("pk").prefetch_related(labels)),
+        Prefetch("annotations", Annotation.objects.order_by("pk").prefetch_related(labels, _FIRST)),
     )
+
+
+# The answers to blind items before the suggestions were shown: at most one an item and person.
+_FIRST = Prefetch("item__first_answers", FirstAnswer.objects.order_by("pk"))
 
 
 def _with_replies(chunk: list[Comment]) -> list[Item]:
@@ -91,6 +98,10 @@ def _with_replies(chunk: list[Comment]) -> list[Item]:
     found = Comment.objects.filter(parent__in=chunk, state="active").order_by("position", "sequence", "pk")
     for parent, external_id in found.values_list("parent", "external_id"):
         replies[parent].append(external_id)
+    decisions: dict[int, list[Decision]] = defaultdict(list)
+    for decision in Decision.objects.filter(item__comment__in=chunk).select_related("item").order_by("pk"):
+        decisions[decision.item.comment_id].append(decision)
+    quoted = _quoted(chunk, decisions)
     return [
         Item(
             comment,
@@ -98,6 +109,26 @@ def _with_replies(chunk: list[Comment]) -> list[Item]:
             replies[comment.pk],
             list(comment.suggestions.all()),
             list(comment.annotations.all()),
+            decisions[comment.pk],
+            quoted,
         )
         for comment in chunk
     ]
+
+
+def _quoted(chunk: list[Comment], decisions: dict[int, list[Decision]]) -> dict[str, str]:
+    """The comments that evidence of this chunk quotes: one query, and none where nothing is quoted."""
+    wanted = {
+        quote["comment"]
+        for comment in chunk
+        for annotation in comment.annotations.all()
+        for label in annotation.labels.all()
+        for quote in label.evidence
+    }
+    wanted |= {
+        quote["comment"] for rows in decisions.values() for decision in rows for quote in decision.evidence
+    }
+    if not wanted:
+        return {}
+    rows = Comment.objects.filter(public_id__in=wanted).values_list("public_id", "external_id")
+    return dict(rows)

@@ -175,6 +175,8 @@ class _Run:
 def _corpus(wanted: NewCorpus) -> Corpus:
     """The corpus of this name; of two imports that make it at once, the second waits for the first's."""
     found = Corpus.objects.filter(name=wanted.name).first()
+    if found and found.trashed_at:
+        raise BadPath(Path(wanted.name), "is a corpus in the trash: restore it, or choose another name")
     if found:
         return found
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.exchange.chunks import Item, Pseudonyms
-from annotation.models import Annotation, AttributeLabel, Suggestion
+from annotation.models import Annotation, AttributeLabel, Decision, Suggestion
 from simulation.domain.attributes import CATALOGUE
 
 COLUMNS = (
@@ -29,6 +29,8 @@ COLUMNS = (
     "suggestion_certainty",
     "submitted_at",
     "over_quota",
+    "bulk",
+    "arm",
 )
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -47,7 +49,8 @@ def plain_row(item: Item, names: Pseudonyms) -> dict[str, Any]:
         "state": comment.state,
         "profile": profile and _in_order(profile.facts) | {"style": profile.style},
         "suggestions": [_suggestion(one) for one in item.suggestions],
-        "annotations": [_annotation(one, names) for one in item.annotations],
+        "annotations": [_annotation(one, item, names) for one in item.annotations],
+        "decisions": [_decision(one, item) for one in item.decisions],
     }
 
 
@@ -67,22 +70,59 @@ def _suggestion(one: Suggestion) -> dict[str, Any]:
     }
 
 
-def _annotation(one: Annotation, names: Pseudonyms) -> dict[str, Any]:
+def _annotation(one: Annotation, item: Item, names: Pseudonyms) -> dict[str, Any]:
     return {
         "reviewer": names.reviewer(one),
         "submitted_at": one.submitted_at.isoformat(),
         "active_ms": one.active_ms,
+        "wall_ms": one.wall_ms,
         "over_quota": one.over_quota,
-        "labels": {
-            label.attribute: {
-                "state": label.state,
-                "outcome": label.outcome,
-                "value": label.value,
-                "hardness": label.hardness,
-                "certainty": label.certainty,
-            }
-            for label in one.labels.all()
-        },
+        "arm": one.arm,
+        "note": one.note,
+        "labels": {label.attribute: _label(label, item) for label in one.labels.all()},
+        "first_answer": _first_answer(one),
+    }
+
+
+def _label(label: AttributeLabel, item: Item) -> dict[str, Any]:
+    return {
+        "state": label.state,
+        "outcome": label.outcome,
+        "value": label.value,
+        "hardness": label.hardness,
+        "certainty": label.certainty,
+        "evidence": _evidence(label.evidence, item),
+        "bulk": label.bulk,
+    }
+
+
+def _evidence(quotes: list[dict[str, Any]], item: Item) -> list[dict[str, Any]]:
+    """Quotes with the comment's id in the source; places count code points."""
+    return [{**quote, "comment": item.quoted.get(quote["comment"], "")} for quote in quotes]
+
+
+def _first_answer(one: Annotation) -> dict[str, Any] | None:
+    """What the person said about a blind comment before the suggestions were shown; without evidence."""
+    if one.item is None or one.person_id is None:
+        return None
+    first = next((row for row in one.item.first_answers.all() if row.person_id == one.person_id), None)
+    if first is None:
+        return None
+    names = ("state", "outcome", "value", "hardness", "certainty")
+    return {key: {name: said.get(name) for name in names} for key, said in first.labels.items()}
+
+
+def _decision(one: Decision, item: Item) -> dict[str, Any]:
+    return {
+        "attribute": one.attribute,
+        "state": one.state,
+        "value": one.value,
+        "hardness": one.hardness,
+        "certainty": one.certainty,
+        "evidence": _evidence(one.evidence, item),
+        "reason": one.reason,
+        "bulk": one.bulk,
+        "saw_model": one.saw_model,
     }
 
 
@@ -95,7 +135,10 @@ def table_rows(item: Item, names: Pseudonyms) -> Iterator[list[Any]]:
         end = [annotation.submitted_at.isoformat(), int(annotation.over_quota)]
         for label in annotation.labels.all():
             empty = False
-            yield guarded([*start, names.reviewer(annotation), *_cells(label), *_guessed(label, item), *end])
+            how = [int(label.bulk), annotation.arm]
+            yield guarded(
+                [*start, names.reviewer(annotation), *_cells(label), *_guessed(label, item), *end, *how]
+            )
     if empty:
         yield guarded([*start, *[None] * (len(COLUMNS) - len(start))])
 

@@ -1,6 +1,15 @@
-from annotation.models.annotations import Annotation, AnnotationEvent, AttributeLabel, Submission
+from annotation.models.annotations import (
+    Annotation,
+    AnnotationEvent,
+    AttributeLabel,
+    Draft,
+    FirstAnswer,
+    Flag,
+    Submission,
+)
+from annotation.models.decisions import Decision, DecisionEvent, Gold
 from annotation.models.imports import DataImport
-from annotation.models.queue import Item, Queue, Slot
+from annotation.models.queue import Guideline, Item, Queue, QueueWorker, Slot, Tally
 from annotation.models.suggestions import Suggestion
 
 __all__ = [
@@ -8,9 +17,18 @@ __all__ = [
     "AnnotationEvent",
     "AttributeLabel",
     "DataImport",
+    "Decision",
+    "DecisionEvent",
+    "Draft",
+    "FirstAnswer",
+    "Flag",
+    "Gold",
+    "Guideline",
     "Item",
     "Queue",
+    "QueueWorker",
     "Slot",
     "Submission",
     "Suggestion",
+    "Tally",
 ]

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.domain.labels import Outcome, State
-from annotation.models.queue import Item
+from annotation.models.queue import Guideline, Item
 from annotation.models.suggestions import Suggestion
 from simulation.models import Comment, PublicIdField, User
 
@@ -17,6 +17,8 @@ class Annotation(models.Model):
     `active_ms` counts the time in which the page was visible and the person not idle; `extra` keeps what
     an import carried beyond the model, as the float `timestamp` and `time`.
     """
+
+    ARMS = [("assisted", "assisted"), ("blind", "blind first"), ("unassisted", "without suggestions")]
 
     public_id = PublicIdField()
     comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="annotations")
@@ -32,6 +34,15 @@ class Annotation(models.Model):
     """More answers than the queue wanted: kept, and left out of the default metrics."""
     submitted_at = models.DateTimeField()
     active_ms = models.PositiveBigIntegerField(default=0)
+    wall_ms = models.PositiveBigIntegerField(default=0)
+    """From opening to submitting by the clock, whatever happened in between."""
+    note = models.TextField(blank=True)
+    arm = models.CharField(max_length=10, choices=ARMS, blank=True)
+    """How it was answered: beside the suggestions, once before seeing them (see FirstAnswer), or without."""
+    guideline = models.ForeignKey(
+        Guideline, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
+    """The guidelines that were in force when it was last submitted."""
     extra = models.JSONField(default=dict, blank=True)
 
     class Meta:
@@ -70,6 +81,10 @@ class AttributeLabel(models.Model):
     suggestion = models.ForeignKey(
         Suggestion, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
+    evidence = models.JSONField(default=list, blank=True)
+    """Quotes that carry the value: {"comment": public id, "start", "end": code points, "quote"}."""
+    bulk = models.BooleanField(default=False)
+    """Set by one act for several rows (“accept all”, “nothing else”), not row by row."""
 
     class Meta:
         ordering = ["id"]
@@ -105,7 +120,8 @@ class Submission(models.Model):
 class AnnotationEvent(models.Model):
     """One change of one label. Append-only: the database refuses updates and deletions.
 
-    `old` is null for the first label of an attribute. The current labels can be rebuilt from the events.
+    `old` is null for the first label of an attribute. The current labels can be rebuilt from the events
+    (`manage.py check_events`). The attribute "note" stands for the note beside the labels.
     """
 
     SOURCES = [("human", "human"), ("import", "import"), ("bulk", "bulk")]
@@ -126,3 +142,61 @@ class AnnotationEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.attribute} of annotation {self.annotation_id}"
+
+
+class FirstAnswer(models.Model):
+    """What a person said about a blind item before the suggestions were shown. Append-only.
+
+    `labels` maps attribute keys to labels in the form in which events hold them.
+    """
+
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="first_answers", db_index=False)
+    person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    labels = models.JSONField()
+    note = models.TextField(blank=True)
+    active_ms = models.PositiveBigIntegerField(default=0)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "person"], name="first_answer_once")]
+
+    def __str__(self) -> str:
+        return f"first answer of {self.person_id} to {self.item_id}"
+
+
+class Draft(models.Model):
+    """What a person has typed and not submitted yet, as fields of the form. Gone with the submission.
+
+    `stamp` rises with every save of a page; an older save that arrives late changes nothing.
+    """
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="drafts", db_index=False)
+    person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    base_version = models.PositiveIntegerField(default=0)
+    stamp = models.PositiveBigIntegerField(default=0)
+    fields = models.JSONField(default=dict)
+    at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "person"], name="draft_once")]
+
+    def __str__(self) -> str:
+        return f"draft of {self.person_id} for {self.item_id}"
+
+
+class Flag(models.Model):
+    """Somebody asks the adjudicator to look at an item."""
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="flags", db_index=False)
+    person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    attribute = models.CharField(max_length=40, blank=True)
+    """Empty: the whole comment."""
+    note = models.CharField(max_length=500, blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+    resolved_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "person"], name="flag_once")]
+
+    def __str__(self) -> str:
+        return f"flag of {self.person_id} on {self.item_id}"

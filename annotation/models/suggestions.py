@@ -1,8 +1,26 @@
 """What a tagging model says can be inferred from a comment. Kept for ever, never overwritten by people."""
 
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector
 from django.db import models
+from django.db.models import Func, TextField, Value
+from django.db.models.functions import Cast
 
 from simulation.models import Comment, ModelCall, Run
+
+GUESSES = Cast("guesses", TextField())
+GUESSED_WORDS = SearchVector(
+    Func(
+        GUESSES,
+        Value("[^[:alnum:]]+"),
+        Value(" "),
+        Value("g"),
+        function="regexp_replace",
+        output_field=TextField(),
+    ),
+    config="simple",
+)
+"""The words of the guesses: what is searched, and the very expression of the index that answers it."""
 
 
 class Suggestion(models.Model):
@@ -30,6 +48,16 @@ class Suggestion(models.Model):
 
     class Meta:
         ordering = ["position", "id"]
+        indexes = [
+            models.Index(
+                fields=["attribute", "hardness", "certainty", "comment"], name="suggestion_by_scales"
+            ),
+            models.Index(
+                fields=["tagger", "attribute", "hardness", "certainty", "comment"],
+                name="suggestion_by_tagger",
+            ),
+            GinIndex(GUESSED_WORDS, name="suggestion_words", fastupdate=False),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["comment", "tagger", "attribute", "run"],

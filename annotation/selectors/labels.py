@@ -4,9 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.core.cache import cache
 from django.db.models import Count, Q
 
-from annotation.models import Annotation, AttributeLabel, Queue, Slot, Suggestion
+from annotation.models import Annotation, AttributeLabel, Queue, Suggestion
+from annotation.selectors import tallies
 from simulation.domain.attributes import Attribute
 from simulation.models import Comment, Corpus, Thread
 
@@ -26,7 +28,24 @@ class Counts:
     """Comments with labels that an import brought."""
 
 
+LARGE = 100_000
+"""From so many suggestions on counting takes long enough to be remembered for a while."""
+REMEMBERED = 60
+"""Seconds."""
+
+
 def counts(corpus: Corpus) -> Counts:
+    """What `corpus` holds; of a large one what it held up to a minute ago."""
+    key = f"counts:{corpus.public_id}"
+    known: Counts | None = cache.get(key)
+    if known is None:
+        known = _counted(corpus)
+        if known.suggestions > LARGE:
+            cache.set(key, known, REMEMBERED)
+    return known
+
+
+def _counted(corpus: Corpus) -> Counts:
     tags = Suggestion.objects.filter(comment__corpus=corpus).aggregate(
         n=Count("pk"), comments=Count("comment", distinct=True)
     )
@@ -54,13 +73,12 @@ class QueueCount:
 
 
 def queues(corpus: Corpus) -> list[QueueCount]:
-    """The queues of a corpus with their slots by state; the three numbers add up to all slots."""
-    found = corpus.queues.annotate(
-        done=Count("slots", filter=Q(slots__state=Slot.DONE)),
-        skipped=Count("slots", filter=Q(slots__state=Slot.SKIPPED)),
-        left=Count("slots", filter=Q(slots__state__in=[Slot.OPEN, Slot.LEASED])),
-    ).order_by("id")
-    return [QueueCount(queue, queue.done, queue.skipped, queue.left) for queue in found]
+    """The queues of a corpus outside the trash with their slots; the three numbers add up to all slots."""
+    found = list(corpus.queues.filter(trashed_at=None).order_by("id"))
+    progress = tallies.progress_of(found)
+    return [
+        QueueCount(queue, one.done, one.skipped, one.left) for queue in found for one in [progress[queue.pk]]
+    ]
 
 
 def tags_of(comments: Iterable[Comment]) -> dict[int, list[Suggestion]]:

@@ -227,6 +227,7 @@ def follow_simulations() -> list[Run]:
         state=RunState.DONE,
         plan__tagger__model__isnull=False,
         followers=None,
+        corpus__trashed_at=None,
     )
     return [tags for run in wanting if (tags := _follow(run.pk))]
 

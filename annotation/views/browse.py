@@ -1,4 +1,4 @@
-"""Reading a corpus: its overview, threads as trees, comments with what was said about them."""
+"""Reading a corpus: its overview, threads as trees, one comment with what was said about it."""
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -14,7 +14,6 @@ from simulation.models import Comment, Corpus, Thread
 from simulation.selectors import runs, threads
 from simulation.selectors.access import PersonRequest, needs
 
-PAGE = 50
 THREADS = 100
 RUNS = 5
 
@@ -51,6 +50,7 @@ def corpus(request: PersonRequest, corpus_id: str) -> HttpResponse:
         "may_export": may(request, found, Right.EXPORT),
         "may_manage": may(request, found, Right.MANAGE_QUEUES),
         "may_start": may(request, found, Right.START_RUNS),
+        "may_trash": may(request, found, Right.MANAGE_PEOPLE),
     }
     return render(request, "corpora/corpus.html", context)
 
@@ -77,29 +77,6 @@ def thread(request: PersonRequest, thread_id: str) -> HttpResponse:
 
 @needs(Right.BROWSE)
 @require_safe
-def comments(request: PersonRequest, corpus_id: str) -> HttpResponse:
-    """Comments in the corpus' order; the place behind which a page begins is in the address."""
-    found = corpus_for(request, corpus_id)
-    text = request.GET.get("q", "").strip()[:200]
-    after = request.GET.get("after", "")
-    page = threads.page_of_comments(found, after=int(after) if after.isdecimal() else 0, text=text, size=PAGE)
-    sees_labels = may(request, found, Right.SEE_LABELS)
-    shown = page[:PAGE]
-    context = {
-        "section": "corpora",
-        "corpus": found,
-        "comments": shown,
-        "text": text,
-        "after": after,
-        "more": shown[-1].sequence if len(page) > PAGE else None,
-        "sees_labels": sees_labels,
-        "tags": said.tags_of(shown) if sees_labels else {},
-    }
-    return render(request, "corpora/comments.html", context)
-
-
-@needs(Right.BROWSE)
-@require_safe
 def comment(request: PersonRequest, comment_id: str) -> HttpResponse:
     """One comment in its thread. Suggestions and the labels of others only for those who may see labels;
     a labeler sees their own."""
@@ -118,6 +95,8 @@ def comment(request: PersonRequest, comment_id: str) -> HttpResponse:
         "thread": found.thread,
         "steps": threads.around(found),
         "sees_labels": sees_labels,
+        # Who settles differences does not learn whose they are.
+        "names_people": may(request, found.corpus, Right.MANAGE_QUEUES),
         "sees_profiles": may(request, found.corpus, Right.SEE_PROFILES),
         "table": said.table(
             TARGETS, work.suggestions_for(found) if sees_labels else {}, list(annotations.order_by("id"))

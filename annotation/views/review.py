@@ -1,10 +1,7 @@
 """The review page: the next comment with its thread around it, eight rows, submit, next."""
 
-import uuid
-from collections.abc import Mapping
-
 from django.contrib import messages
-from django.core.signing import Signer
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,21 +9,34 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import forms
-from annotation.domain import rows
-from annotation.domain.labels import Guessed, Label, Outcome, Problem, State
-from annotation.models import Annotation, Item, Queue, Slot, Suggestion
+from annotation.domain.labels import Problem, State
+from annotation.models import Annotation, Item, Queue, Slot
+from annotation.selectors import handed, opening, tallies
 from annotation.selectors import queue as work
 from annotation.services import claims, review
-from simulation.domain.attributes import CATALOGUE, CERTAINTY, HARDNESS
+from annotation.views import review_page
+from annotation.views.review_page import FIRST, Page
 from simulation.domain.roles import Right
-from simulation.models import User
-from simulation.selectors import threads
-from simulation.selectors.access import PersonRequest, needs
+from simulation.selectors.access import PersonRequest, asks_itself, needs, rights_of
+
+GOTO = "X-Review-Goto"
+"""Tells a script that sent the form where to go instead of showing an answer."""
 
 
-def _queue(request: PersonRequest, public_id: str) -> Queue:
-    mine = Queue.objects.with_right(request.user, Right.REVIEW).select_related("corpus")
-    return get_object_or_404(mine, public_id=public_id)
+def queue_for(request: PersonRequest, public_id: str) -> Queue:
+    """A queue in which this person may work. 403 for who may review nowhere, 404 for any other queue."""
+    queue = opening.opened(request.user, public_id, holding=request.method == "POST")
+    if queue is not None:
+        return queue
+    if Right.REVIEW not in rights_of(request.user):
+        raise PermissionDenied(f"This page needs the right to {Right.REVIEW.value}.")
+    raise Http404("no queue of this person")
+
+
+def item_for(queue: Queue, public_id: str) -> Item:
+    item: Item = get_object_or_404(queue.items.select_related("comment__thread"), public_id=public_id)
+    item.queue = queue
+    return item
 
 
 @needs(Right.REVIEW)
@@ -36,179 +46,172 @@ def queues(request: PersonRequest) -> HttpResponse:
     return render(request, "review/queues.html", {"section": "review", "work": work.work_of(request.user)})
 
 
-@needs(Right.REVIEW)
+@asks_itself(Right.REVIEW)
 @require_GET
 def next_item(request: PersonRequest, queue_id: str) -> HttpResponse:
     """Claims the next item and shows it; a reload shows the same one."""
-    queue = _queue(request, queue_id)
-    slot = claims.claim_next(by=request.user, queue=queue, now=timezone.now())
+    return _next(request, queue_for(request, queue_id))
+
+
+def _next(request: PersonRequest, queue: Queue, after: int | None = None) -> HttpResponse:
+    slot = claims.claim_next(by=request.user, queue=queue, now=timezone.now(), after=after)
     if slot is None:
         return _nothing_left(request, queue)
-    return _page(request, queue, slot.item, slot)
+    slot.item.queue = queue
+    return review_page.show(request, review_page.page_of(queue, slot.item, request.user, slot, fresh=True))
 
 
 def _nothing_left(request: PersonRequest, queue: Queue) -> HttpResponse:
-    free_at = work.next_free_at(request.user, queue)
+    if request.htmx and request.method == "POST":
+        return HttpResponse(headers={GOTO: reverse("review", args=[queue.public_id])})
+    standing = tallies.standing(request.user, queue)
     context = {
         "section": "review",
         "queue": queue,
-        "free_at": free_at,
-        "progress": work.own_progress(request.user, [queue])[queue.pk],
+        "free_at": work.next_free_at(request.user, queue),
+        "now": timezone.now(),
+        "progress": standing.all,
+        "own": standing.own,
     }
     return render(request, "review/nothing_left.html", context)
 
 
-@needs(Right.REVIEW)
+def _onward(request: PersonRequest, queue: Queue, after: int) -> HttpResponse:
+    """What comes after an act: the next item itself for a script, the way to it for a plain form."""
+    if request.htmx:
+        return _next(request, queue, after)
+    return redirect("review", queue_id=queue.public_id)
+
+
+@asks_itself(Right.REVIEW)
 @require_http_methods(["GET", "HEAD", "POST"])
 def item(request: PersonRequest, queue_id: str, item_id: str) -> HttpResponse:
     """One item that this person holds or has answered: shows it, or takes the answer."""
-    queue = _queue(request, queue_id)
-    found = get_object_or_404(queue.items.select_related("comment__thread"), public_id=item_id)
-    slot = found.slots.filter(person=request.user).first()
+    queue = queue_for(request, queue_id)
+    found, slot = held_item(request, queue, item_id)
     if request.method == "POST":
         # Without a slot only the page itself proves that the item was handed out: a lease may have lapsed.
-        if slot is None and request.POST.get("ticket") != ticket(found, request.user):
+        if not made_for(request, found) and slot is None:
             raise Http404("never handed out to this person")
-        return _submit(request, queue, found, slot)
-    if slot is None:
+        return _take(request, review_page.page_of(queue, found, request.user, slot, answering=True))
+    page = review_page.page_of(queue, found, request.user, slot)
+    if slot is None and page.mine is None:
         raise Http404("not an item of this person")
-    return _page(request, queue, found, slot)
+    return review_page.show(request, page)
 
 
-def ticket(found: Item, person: User) -> str:
-    """Proof that a page of this item was made for this person; goes out and comes back with the form."""
-    return Signer(salt="annotation.review").signature(f"{found.public_id}:{person.public_id}")
+def made_for(request: PersonRequest, found: Item) -> bool:
+    """Whether the page that was sent proves that it was made for this person; False: it says nothing.
+
+    403 for a page that was made for somebody else, whose session ended in another window: what they typed is
+    not to be stored under the name of who signed in there.
+    """
+    sent = request.POST.get("ticket", "")
+    if sent and sent != review_page.ticket(found, request.user):
+        raise PermissionDenied("This page was made for somebody else. Sign in as them, and send it again.")
+    return bool(sent)
 
 
-def _submit(request: PersonRequest, queue: Queue, found: Item, slot: Slot | None) -> HttpResponse:
-    suggestions = work.suggestions_for(found.comment)
-    guessed = {key: _guessed(row) for key, row in suggestions.items()}
-    posted = forms.read_review(request.POST, guessed, rest_is_none=request.POST.get("act") == "rest")
+def held_item(request: PersonRequest, queue: Queue, public_id: str) -> tuple[Item, Slot | None]:
+    """An item with the slot of it that this person has, if any; one query where they have one."""
+    slot = handed.theirs(request.user, queue, public_id)
+    return (slot.item, slot) if slot else (item_for(queue, public_id), None)
+
+
+def _take(request: PersonRequest, page: Page) -> HttpResponse:
+    """Reads what was posted and stores it, or shows the page again with what is wrong."""
+    stage = request.POST.get("stage", review_page.FINAL)
+    if (page.stage == FIRST) != (stage == FIRST):
+        return review_page.show(request, page)  # a second press, or an old page: the other half is shown
+    posted = forms.read_review(
+        request.POST,
+        page.guessed(),
+        rest_is_none=request.POST.get("act") == "rest",
+        readable=lambda: work.readable(page.item.comment),
+    )
+    if stage == FIRST and all(label.state is State.UNTOUCHED for label in posted.labels.values()):
+        said = "nothing is judged yet: judge what you see, or press “Nothing else, submit”"
+        posted.problems.append(Problem("", "choice", said))
     if posted.submission_id is None:
         posted.problems.append(
             Problem("", "submission_id", "the page was incomplete; nothing is lost, submit again")
         )
     if posted.problems:
-        return _page(request, queue, found, slot, posted=posted)
+        return review_page.show(request, page, posted)
+    return _first_answer(request, page, posted) if stage == FIRST else _submit(request, page, posted)
+
+
+def _first_answer(request: PersonRequest, page: Page, posted: forms.Review) -> HttpResponse:
+    review.answer_first(
+        by=request.user, item=page.item, labels=posted.labels, note=posted.note, active_ms=posted.active_ms
+    )
+    if request.htmx:
+        return review_page.show(request, review_page.page_of(page.queue, page.item, request.user, page.slot))
+    return redirect("review_item", queue_id=page.queue.public_id, item_id=page.item.public_id)
+
+
+def _submit(request: PersonRequest, page: Page, posted: forms.Review) -> HttpResponse:
     assert posted.submission_id is not None
+    version = page.queue.guideline_version
     try:
         stored = review.submit(
             by=request.user,
-            item=found,
+            item=page.item,
             submission_id=posted.submission_id,
             labels=posted.labels,
-            suggestions=suggestions,
+            suggestions=page.suggestions if page.queue.assisted else {},
             now=timezone.now(),
+            base_version=posted.base_version or 0,
+            note=posted.note,
             active_ms=posted.active_ms,
+            wall_ms=posted.wall_ms,
+            arm=page.arm,
+            guideline=page.queue.guidelines.filter(version=version).first() if version else None,
         )
     except PermissionError:
         raise Http404("not this person's submission") from None
+    except review.Conflict as clash:
+        return review_page.conflict(request, page, posted, clash.annotation)
     if not stored.replayed:
-        back = reverse("review_item", args=[queue.public_id, found.public_id])
-        messages.success(request, _said(stored.annotation), extra_tags=back)
-    return redirect("review", queue_id=queue.public_id)
+        back = reverse("review_item", args=[page.queue.public_id, page.item.public_id])
+        messages.success(request, _said(stored.annotation, page.item, posted), extra_tags=back)
+    return _onward(request, page.queue, page.item.position)
 
 
-def _said(annotation: Annotation) -> str:
-    said = f"Submitted: {annotation.comment.username}, {_count(annotation)}."
+def _said(annotation: Annotation, found: Item, posted: forms.Review) -> str:
+    n = sum(label.state is State.VALUE for label in posted.labels.values())
+    values = f"{n} value{'' if n == 1 else 's'}" if n else "nothing inferred"
+    said = f"Submitted: {found.comment.username}, {values}."
     if annotation.over_quota:
         said += " Your hold had lapsed and it is with others now; your answer is kept beside theirs."
     return said
 
 
-def _count(annotation: Annotation) -> str:
-    n = annotation.labels.filter(state=State.VALUE).count()
-    return f"{n} value{'' if n == 1 else 's'}" if n else "nothing inferred"
-
-
-def _guessed(row: Suggestion) -> Guessed:
-    return Guessed(tuple(row.words), row.hardness, row.certainty)
-
-
-def _page(
-    request: PersonRequest,
-    queue: Queue,
-    found: Item,
-    slot: Slot | None,
-    *,
-    posted: forms.Review | None = None,
-) -> HttpResponse:
-    suggestions = work.suggestions_for(found.comment)
-    mine = Annotation.objects.filter(item=found, person=request.user).first()
-    answers, outcomes = _answers(mine, posted)
-    context = {
-        "section": "review",
-        "queue": queue,
-        "item": found,
-        "slot": slot,
-        "mine": mine,
-        "steps": threads.around(found.comment),
-        "thread": found.comment.thread,
-        "rows": rows.build(
-            {key: (_guessed(row), row.tagger) for key, row in suggestions.items() if key in CATALOGUE},
-            answers,
-            outcomes,
-            posted.problems if posted else None,
-        ),
-        "problems": posted.problems if posted else [],
-        "labels": {attribute.key: attribute.label for attribute in CATALOGUE.values()},
-        "submission_id": (posted.submission_id if posted else None) or uuid.uuid4(),
-        "active_ms": posted.active_ms if posted else 0,
-        "ticket": ticket(found, request.user),
-        "progress": work.own_progress(request.user, [queue])[queue.pk],
-        "marks": range(1, 6),
-        "hardness": HARDNESS,
-        "certainty": CERTAINTY,
-    }
-    return render(request, "review/item.html", context, status=422 if posted else 200)
-
-
-def _answers(
-    mine: Annotation | None, posted: forms.Review | None
-) -> tuple[Mapping[str, rows.Answer], Mapping[str, Outcome]]:
-    """What the form shows: what was just typed, else the person's stored labels, else nothing."""
-    if posted:
-        return posted.answers, {key: label.outcome for key, label in posted.labels.items()}
-    if not mine:
-        return {}, {}
-    stored = {
-        row.attribute: Label(State(row.state), Outcome(row.outcome), row.value, row.hardness, row.certainty)
-        for row in mine.labels.all()
-    }
-    return (
-        {key: rows.answer_of(label) for key, label in stored.items()},
-        {key: label.outcome for key, label in stored.items()},
-    )
-
-
-@needs(Right.REVIEW)
+@asks_itself(Right.REVIEW)
 @require_POST
 def skip(request: PersonRequest, queue_id: str) -> HttpResponse:
-    queue = _queue(request, queue_id)
-    found = get_object_or_404(queue.items, public_id=request.POST.get("item", ""))
-    if claims.skip(by=request.user, item=found):
+    """Skips the item that this person holds, with a reason; what becomes of it is the queue's policy."""
+    queue = queue_for(request, queue_id)
+    found = item_for(queue, request.POST.get("item", ""))
+    made_for(request, found)
+    try:
+        skipped = claims.skip(
+            by=request.user,
+            item=found,
+            now=timezone.now(),
+            reason=request.POST.get("reason", ""),
+            note=request.POST.get("note", "").strip(),
+            token=forms.as_uuid(request.POST.get("lease_token", "")),
+        )
+    except claims.NotThere:
+        slot = found.slots.filter(person=request.user, state=Slot.LEASED).first()
+        if slot is None:
+            raise Http404("not an item of this person") from None
+        messages.warning(request, "Nothing was skipped: choose one of the reasons.")
+        page = review_page.page_of(queue, found, request.user, slot)
+        return review_page.show(request, page)
+    if skipped:
         messages.success(request, "Skipped. It stays in your history, where you can still answer it.")
     else:
         messages.warning(request, "Nothing was skipped: that page showed a comment you no longer hold.")
-    return redirect("review", queue_id=queue.public_id)
-
-
-@needs(Right.REVIEW)
-@require_GET
-def history(request: PersonRequest, queue_id: str) -> HttpResponse:
-    """A person's own submitted work, latest first; each entry opens for a change."""
-    queue = _queue(request, queue_id)
-    size = 30
-    before = request.GET.get("before", "")
-    first = Annotation.objects.filter(public_id=before, person=request.user).first() if before else None
-    found = work.history(request.user, queue, before=first.pk if first else None, size=size)
-    context = {
-        "section": "review",
-        "queue": queue,
-        "annotations": found[:size],
-        "skipped": Slot.objects.filter(queue=queue, person=request.user, state=Slot.SKIPPED).select_related(
-            "item__comment"
-        )[:size],
-        "more": found[size - 1].public_id if len(found) > size else "",
-    }
-    return render(request, "review/history.html", context)
+    return _onward(request, queue, found.position)

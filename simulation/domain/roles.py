@@ -17,6 +17,8 @@ class Right(StrEnum):
     """Label comments that a queue hands out."""
     SEE_LABELS = "see labels"
     """See what models and other people said about a comment."""
+    ADJUDICATE = "adjudicate"
+    """Settle what annotators see differently; open an author's truth after deciding."""
     SEE_PROFILES = "see profiles"
     """See the true attributes of an author."""
     IMPORT = "import"
@@ -42,7 +44,7 @@ _RESEARCHER = {
 RIGHTS: dict[Role, frozenset[Right]] = {
     Role.LABELER: frozenset(_LABELER),
     # Labels of others, but not the persona's truth: that stays sealed until a decision is made.
-    Role.ADJUDICATOR: frozenset(_LABELER | {Right.SEE_LABELS}),
+    Role.ADJUDICATOR: frozenset(_LABELER | {Right.SEE_LABELS, Right.ADJUDICATE}),
     Role.RESEARCHER: frozenset(_RESEARCHER),
     Role.ADMIN: frozenset(Right),
 }

@@ -16,9 +16,12 @@ INDENTS = 12
 class Row(Protocol):
     """What a tree needs to know of a comment."""
 
-    pk: int
-    parent_id: int | None
-    position: int
+    @property
+    def pk(self) -> int: ...
+    @property
+    def parent_id(self) -> int | None: ...
+    @property
+    def position(self) -> int: ...
 
 
 @dataclass(eq=False)
@@ -89,6 +92,8 @@ class Step:
     node: Node | None = None
     folded: tuple[Node, ...] = ()
     flat: bool = False
+    lazy: bool = False
+    """What is folded is not drawn; it is fetched when somebody opens the fold."""
 
 
 LIST, END_LIST, END_NODE, END_FOLD = (Step(kind) for kind in ("list", "end_list", "end_node", "end_fold"))
@@ -114,8 +119,11 @@ def steps(roots: Iterable[Node], *, level: int = 0) -> Iterator[Step]:
             waiting += below
 
 
-def steps_to_target(root: Node) -> Iterator[Step]:
-    """Draws the path from `root` to the target open, and what stands beside it folded."""
+def steps_to_target(root: Node, *, lazy: bool = False) -> Iterator[Step]:
+    """Draws the path from `root` to the target open, and what stands beside it folded.
+
+    `lazy` leaves out what is folded: only how many and who.
+    """
     ends: list[Step] = []
     node: Node | None = root
     level, flat = 0, False
@@ -129,8 +137,9 @@ def steps_to_target(root: Node) -> Iterator[Step]:
         else:
             yield END_NODE
         if node.folded:
-            yield Step("fold", node, tuple(node.folded))
-            yield from steps(node.folded, level=level + 1)
+            yield Step("fold", node, tuple(node.folded), lazy=lazy)
+            if not lazy:
+                yield from steps(node.folded, level=level + 1)
             yield END_FOLD
         node = node.next
     yield from reversed(ends)

@@ -19,6 +19,11 @@ class User(AbstractUser):
     public_id = PublicIdField()
     email = models.EmailField("email address")
     theme = models.CharField(max_length=10, choices=THEMES, default="system")
+    review_keys = models.JSONField(default=dict, blank=True)
+    """Keys of the review page that this person has changed: action -> key."""
+    review_keys_on = models.BooleanField(default=True)
+    erased_at = models.DateTimeField(null=True, blank=True)
+    """When name and address were taken away for good; what they labelled stays."""
 
     class Meta:
         constraints = [

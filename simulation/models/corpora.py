@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.db import models
 
 from simulation.domain.roles import Right, roles_with
@@ -15,7 +16,17 @@ if TYPE_CHECKING:
 
 class CorpusQuerySet(models.QuerySet["Corpus"]):
     def with_right(self, person: User, right: Right) -> CorpusQuerySet:
-        """The corpora in which `person` has `right`, by a role there or in the whole installation."""
+        """The corpora in which `person` has `right`, by a role there or in the whole installation.
+
+        A corpus in the trash is nobody's until it is restored.
+        """
+        return self.filter(trashed_at=None)._held(person, right)
+
+    def trashed_with_right(self, person: User, right: Right) -> CorpusQuerySet:
+        """The corpora in the trash in which `person` would have `right`."""
+        return self.filter(trashed_at__isnull=False)._held(person, right)
+
+    def _held(self, person: User, right: Right) -> CorpusQuerySet:
         if not person.is_authenticated or not person.is_active:
             return self.none()
         if person.is_superuser:
@@ -34,6 +45,10 @@ class Corpus(models.Model):
     description = models.TextField(blank=True)
     licence = models.CharField(max_length=80, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    trashed_at = models.DateTimeField(null=True, blank=True)
+    trashed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
 
     objects = CorpusQuerySet.as_manager()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector
 from django.db import models
 
 from simulation.models.corpora import Corpus
@@ -90,6 +92,13 @@ class Comment(models.Model):
             models.Index(fields=["corpus", "sequence", "id"], name="comment_in_order"),
             models.Index(fields=["thread", "sequence"], name="comment_in_thread"),
             models.Index(fields=["corpus", "username", "sequence"], name="comment_by_author"),
+            models.Index(
+                fields=["corpus", "sequence", "id"],
+                name="comment_withdrawn",
+                condition=models.Q(state="withdrawn"),
+            ),
+            # Words of English are stemmed; other languages are found as they are written.
+            GinIndex(SearchVector("text", config="english"), name="comment_words", fastupdate=False),
         ]
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
 """Who is here, in which role, and who has been invited, as far as the asking person may know."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -61,6 +61,8 @@ class RoleRow:
     corpus_name: str
     """Empty: in the whole installation."""
     corpus_public_id: str
+    in_trash: bool = False
+    """The role counts again once the corpus is restored."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class PersonRow:
     username: str
     email: str
     is_active: bool
+    is_erased: bool
     is_you: bool
     last_login: datetime | None
     roles: Sequence[RoleRow]
@@ -98,23 +101,44 @@ def people_page(*, person: User, after: str = "") -> PeoplePage:
 
 
 def _person_row(other: User, *, you: User) -> PersonRow:
+    return PersonRow(
+        public_id=other.public_id,
+        username=other.username,
+        email="" if other.erased_at else other.email,
+        is_active=other.is_active,
+        is_erased=other.erased_at is not None,
+        is_you=other.pk == you.pk,
+        last_login=other.last_login,
+        roles=_role_rows(other.memberships.all()),
+    )
+
+
+def _role_rows(memberships: Iterable[Membership]) -> list[RoleRow]:
     roles = [
         RoleRow(
             role=membership.role,
             corpus_name=membership.corpus.name if membership.corpus else "",
             corpus_public_id=membership.corpus.public_id if membership.corpus else "",
+            in_trash=bool(membership.corpus and membership.corpus.trashed_at),
         )
-        for membership in other.memberships.all()
+        for membership in memberships
     ]
-    return PersonRow(
-        public_id=other.public_id,
-        username=other.username,
-        email=other.email,
-        is_active=other.is_active,
-        is_you=other.pk == you.pk,
-        last_login=other.last_login,
-        roles=sorted(roles, key=lambda row: (row.corpus_name != "", row.corpus_name, _RANK[row.role])),
-    )
+    return sorted(roles, key=lambda row: (row.corpus_name != "", row.corpus_name, _RANK[row.role]))
+
+
+@dataclass(frozen=True)
+class Belongings:
+    """What hangs on an account and is touched when the person leaves."""
+
+    roles: Sequence[RoleRow]
+    open_invitations: int
+    """Made by this person, neither used nor withdrawn nor run out."""
+
+
+def belongings(person: User, *, now: datetime) -> Belongings:
+    """Two queries."""
+    made = Invitation.objects.filter(invited_by=person, accepted_at=None, revoked_at=None, expires_at__gt=now)
+    return Belongings(_role_rows(person.memberships.select_related("corpus")), made.count())
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """Threads and comments: a whole thread is one query, its tree is built in Python."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from django.db.models import Count, F, QuerySet
+from django.db import connection
+from django.db.models import Count, QuerySet
 
 from simulation.domain import tree
 from simulation.models import Comment, Corpus, Thread, User
@@ -47,9 +49,37 @@ def around(comment: Comment) -> Iterator[tree.Step]:
     return tree.steps_to_target(root)
 
 
-def page_of_comments(corpus: Corpus, *, after: int = 0, text: str = "", size: int = 50) -> list[Comment]:
-    """Up to `size` + 1 comments behind place `after` of the corpus' order; the extra one says: more."""
-    comments = corpus.comments.filter(sequence__gt=after).select_related("thread").order_by("sequence", "id")
-    if text:
-        comments = comments.filter(text__icontains=text)
-    return list(comments.annotate(thread_name=F("thread__external_id"))[: size + 1])
+class Drawn(NamedTuple):
+    """A comment of a tree in which only one path is read: `text` is empty beside it."""
+
+    pk: int
+    parent_id: int | None
+    position: int
+    username: str
+    public_id: str
+    depth: int
+    state: str
+    text: str
+
+
+# All comments of a thread, the texts of one and those above it. UNION ends where a path bites its tail.
+PATH = """
+WITH RECURSIVE path (id, parent_id) AS (
+    SELECT id, parent_id FROM simulation_comment WHERE id = %(comment)s
+    UNION
+    SELECT above.id, above.parent_id FROM simulation_comment above JOIN path ON above.id = path.parent_id
+)
+SELECT c.id, c.parent_id, c.position, c.username, c.public_id, c.depth, c.state,
+       CASE WHEN c.id IN (SELECT id FROM path) THEN c.text ELSE '' END
+FROM simulation_comment c WHERE c.thread_id = %(thread)s ORDER BY c.sequence, c.id
+"""
+
+
+def path_to(comment: Comment) -> list[tree.Step]:
+    """The same with only the path's texts read; what is folded is counted and named. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(PATH, {"comment": comment.pk, "thread": comment.thread_id})
+        roots = tree.build(Drawn(*row) for row in cursor)
+    root = tree.focus(roots, comment.pk)
+    assert root is not None  # the comment belongs to its own thread
+    return list(tree.steps_to_target(root, lazy=True))

@@ -132,7 +132,7 @@ def _claim(run_id: int) -> Claim | None:
     now = timezone.now()
     if run.state == RunState.QUEUED:
         move(run, RunEvent.START)
-    if run.state != RunState.RUNNING:
+    if run.state != RunState.RUNNING or run.corpus.trashed_at is not None:
         return None
     if run.steps.filter(state=StepState.LEASED).count() >= run.parallel:
         return None

@@ -35,6 +35,10 @@ class RoleMissing(PeopleError):
     sentence = "The role was already taken away."
 
 
+class ErasedPerson(PeopleError):
+    sentence = "This person was erased: nobody can sign in with that account any more."
+
+
 class LastAdmin(PeopleError):
     sentence = (
         "This is the last admin of the whole installation, and there must be one."
@@ -69,8 +73,11 @@ def create_user(
 
 @transaction.atomic
 def grant(*, by: User, person: User, role: Role, corpus: Corpus | None = None) -> Membership:
-    """Give a role in one corpus or, without one, in the whole installation. Raises RoleHeld."""
+    """Give a role in one corpus or, without one, in the whole installation. Raises RoleHeld, ErasedPerson."""
     require_manages(by, corpus)
+    # An erasure that is under way goes first; this then finds it done.
+    if User.objects.select_for_update(no_key=True).get(pk=person.pk).erased_at is not None:
+        raise ErasedPerson
     membership, created = Membership.objects.get_or_create(
         person=person, role=role, corpus=corpus, defaults={"granted_by": by}
     )
@@ -87,8 +94,8 @@ def revoke_membership(*, by: User, membership: Membership) -> None:
     Raises LastAdmin for the last admin of the installation, RoleMissing if somebody else was quicker.
     """
     require_manages(by, membership.corpus)
-    if membership.corpus is None and membership.role == Role.ADMIN:
-        _keep_an_admin(besides=membership)
+    if membership.corpus is None and membership.role == Role.ADMIN and not membership.person.is_superuser:
+        keep_an_admin(besides=membership.person)
     deleted, _ = Membership.objects.filter(pk=membership.pk).delete()
     if not deleted:
         raise RoleMissing
@@ -100,21 +107,26 @@ def revoke_membership(*, by: User, membership: Membership) -> None:
         corpus=membership.corpus,
         details={"role": membership.role},
     )
-    _close_invitations(by=by, made_by=person)
+    close_invitations(by=by, made_by=person)
 
 
-def _keep_an_admin(*, besides: Membership) -> None:
-    """Locks all admins of the installation, so that two who revoke each other do so one after the other."""
-    admins = Membership.objects.select_for_update(of=("self",)).filter(
+def keep_an_admin(*, besides: User) -> None:
+    """Raises LastAdmin where nobody but `besides` is an admin of the whole installation.
+
+    Locks the roles and the accounts of all admins, so that two who take each other's power away do so one
+    after the other. Whoever locks an account as well does that after this.
+    """
+    admins = Membership.objects.select_for_update(of=("self", "person"), no_key=True).filter(
         corpus=None, role=Role.ADMIN, person__is_active=True
     )
-    if any(other.pk != besides.pk for other in admins.order_by("pk")):
+    if any(other.person_id != besides.pk for other in admins.select_related("person").order_by("pk")):
         return
-    if not User.objects.filter(is_active=True, is_superuser=True).exists():
+    superusers = User.objects.select_for_update(no_key=True).filter(is_active=True, is_superuser=True)
+    if not list(superusers.exclude(pk=besides.pk).order_by("pk")):
         raise LastAdmin
 
 
-def _close_invitations(*, by: User, made_by: User) -> None:
+def close_invitations(*, by: User, made_by: User) -> None:
     """Revoke what `made_by` promised and could not promise any more: no way back in by an old link."""
     promised = Invitation.objects.select_for_update(of=("self",)).filter(
         invited_by=made_by, accepted_at=None, revoked_at=None

@@ -39,12 +39,13 @@ def add_options(parser: ArgumentParser) -> None:
 
 def corpus_and_provider(options: Mapping[str, Any]) -> tuple[Corpus, Provider]:
     """Those that the options name. Raises CommandError (status 2) that lists what there is."""
-    corpus = Corpus.objects.filter(name=options["corpus"]).first()
+    corpora = Corpus.objects.filter(trashed_at=None)
+    corpus = corpora.filter(name=options["corpus"]).first()
     provider = Provider.objects.filter(name=options["provider"]).first()
     if corpus is not None and provider is not None:
         return corpus, provider
     missing = "corpus" if corpus is None else "provider"
-    known = (Corpus if corpus is None else Provider).objects.values_list("name", flat=True)
+    known = (corpora if corpus is None else Provider.objects).values_list("name", flat=True)
     raise CommandError(
         f"There is no {missing} {options[missing]!r}; there are: {', '.join(known) or 'none'}.",
         returncode=USAGE,

@@ -113,7 +113,7 @@ def audit_list(request: PersonRequest) -> HttpResponse:
 def _grant(request: PersonRequest, *, person: User, role: Role, corpus: Corpus | None) -> HttpResponse:
     try:
         people.grant(by=request.user, person=person, role=role, corpus=corpus)
-    except people.RoleHeld as refusal:
+    except (people.RoleHeld, people.ErasedPerson) as refusal:
         messages.error(request, str(refusal))
     else:
         where = corpus or "the whole installation"

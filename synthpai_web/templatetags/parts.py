@@ -1,16 +1,19 @@
 """The small parts that every page is made of."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.templatetags.static import static
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
-from simulation.domain.attributes import CATALOGUE
+from simulation.domain.attributes import CATALOGUE, CERTAINTY, HARDNESS
 
 register = template.Library()
+
+SCALES = {"hardness": HARDNESS, "certainty": CERTAINTY}
 
 STATE_ICONS = {
     "untouched": "spark",
@@ -40,6 +43,7 @@ STATE_WORDS = {
 
 
 @register.simple_tag
+@lru_cache(maxsize=256)
 def icon(name: str) -> SafeString:
     """A line icon of the sprite; decoration only, the word stands beside it."""
     return format_html(
@@ -96,8 +100,27 @@ def progress(done: int, skipped: int, left: int) -> dict[str, Any]:
 
 @register.inclusion_tag("components/scale.html")
 def scale(attribute: str, kind: str, chosen: str) -> dict[str, Any]:
-    """Five joined radios for `hardness` or `certainty` of an attribute."""
-    return {"name": f"{attribute}-{kind}", "label": kind.capitalize(), "marks": "12345", "chosen": chosen}
+    """Five joined radios for `hardness` or `certainty` of an attribute, each with its word."""
+    marks = [(str(mark.number), mark.word) for mark in SCALES[kind]]
+    return {"name": f"{attribute}-{kind}", "label": kind.capitalize(), "marks": marks, "chosen": chosen}
+
+
+@register.filter
+def mark_word(number: Any, kind: str) -> str:
+    """The number of a scale with its word: “3 quite certain”."""
+    return next(
+        (f"{mark.number} {mark.word}" for mark in SCALES[kind] if str(mark.number) == str(number)), "–"
+    )
+
+
+@register.filter
+def exact(text: str) -> SafeString:
+    """A text of which the page keeps every sign, so that places in it can be counted in the browser.
+
+    Escaped as always; a carriage return is written as a reference, since parsers turn a plain one into a
+    line feed.
+    """
+    return SafeString(escape(text).replace("\r", "&#13;"))
 
 
 @register.filter

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Annotation
+from annotation.models import Annotation, AttributeLabel
 from tests.annotation.test_submit import AGED_30, submit
 from tests.factories.annotation import SuggestionFactory, queue_over
 from tests.factories.simulation import (
@@ -120,7 +120,7 @@ def test_comments_are_paged_in_a_stable_order_and_none_is_missed(client_of, rese
     for number in range(120):
         CommentFactory(thread__corpus=corpus, sequence=number + 1, external_id=f"c{number}")
     browser, seen, address = client_of(researcher), [], reverse("comments", args=[corpus.public_id])
-    after = 0
+    after = ""
     while after is not None:
         page = browser.get(address, {"after": after})
         seen += [comment.external_id for comment in page.context["comments"]]
@@ -128,11 +128,11 @@ def test_comments_are_paged_in_a_stable_order_and_none_is_missed(client_of, rese
     assert seen == [f"c{number}" for number in range(120)]
 
 
-def test_a_search_finds_words_as_written_and_says_what_it_looked_for(client_of, researcher, comment):
+def test_a_search_marks_what_it_found_and_says_what_it_looked_for(client_of, researcher, comment):
     browser = client_of(researcher)
     address = pages(comment)["comments"]
-    assert "Turning thirty did." in browser.get(address, {"q": "THIRTY"}).content.decode()
-    assert "No comment contains “forty”" in browser.get(address, {"q": "forty"}).content.decode()
+    assert "Turning <mark>thirty</mark> did." in browser.get(address, {"q": "THIRTY"}).content.decode()
+    assert "No comment matches “forty”" in browser.get(address, {"q": "forty"}).content.decode()
 
 
 def test_imported_labels_show_under_their_reviewer_s_key(client_of, researcher, comment):
@@ -143,3 +143,17 @@ def test_imported_labels_show_under_their_reviewer_s_key(client_of, researcher, 
     body = client_of(researcher).get(pages(comment)["comment"]).content.decode()
     assert "human (imported)" in body
     assert "33-34" in body
+
+
+def test_who_adjudicates_sees_labels_without_names_and_who_leads_sees_them(
+    client_of, adjudicator, researcher, labeler, corpus
+):
+    comment = CommentFactory(thread__corpus=corpus)
+    annotation = Annotation.objects.create(comment=comment, person=labeler, submitted_at=timezone.now())
+    AttributeLabel.objects.create(
+        annotation=annotation, attribute="age", state="value", value="30", hardness=1, outcome="added"
+    )
+    for name in ("comment", "author"):
+        url = reverse(name, args=[comment.public_id])
+        assert labeler.username not in client_of(adjudicator).get(url).content.decode()
+        assert labeler.username in client_of(researcher).get(url).content.decode()

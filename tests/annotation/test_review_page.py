@@ -51,7 +51,7 @@ def address(queue, comment):
 
 
 def skip(browser, queue, page):
-    sent = {"item": page.context["item"].public_id}
+    sent = {"item": page.context["item"].public_id, "reason": "other"}
     return browser.post(reverse("review_skip", args=[queue.public_id]), sent, follow=True)
 
 
@@ -75,11 +75,23 @@ AGE_30 = {"age-choice": "g0", "age-hardness": "2", "age-certainty": "4"}
 def test_the_page_shows_the_thread_the_rows_and_the_suggestion(browser, queue, suggested):
     page = hold(browser, queue, suggested)
     body = page.content.decode()
-    assert all(words in body for words in ("What keeps you awake?", "Turning thirty did.", "Same here."))
+    assert all(
+        words in body for words in ("What keeps you awake?", "Turning thirty did.", "1 reply folded · Third")
+    )
+    assert "Same here." not in body  # fetched when somebody opens the fold
     assert [row.attribute.key for row in page.context["rows"]] == list(TARGET_KEYS)
     assert page.context["rows"][0].first_guess == "30"
     assert 'value="2" checked' in body
     assert "stated outright" in body
+
+
+def test_a_fold_is_opened_with_the_whole_tree_by_whom_the_item_was_handed_out(
+    browser, client_of, queue, suggested, corpus
+):
+    page = hold(browser, queue, suggested)
+    url = reverse("review_tree", args=[queue.public_id, page.context["item"].public_id])
+    assert "Same here." in browser.get(url).content.decode()
+    assert client_of(MembershipFactory().person).get(url).status_code == 404
 
 
 def test_the_truth_about_the_author_never_reaches_the_page(browser, queue, suggested):
@@ -150,7 +162,7 @@ def test_one_s_own_answer_opens_as_it_was_left_and_can_be_changed(browser, queue
     browser.post(address(queue, suggested), answer(**AGE_30))
     row = browser.get(address(queue, suggested)).context["rows"][0]
     assert (row.state, row.answer.certainty) == ("confirmed", "4")
-    browser.post(address(queue, suggested), answer(**{**AGE_30, "age-certainty": "5"}))
+    browser.post(address(queue, suggested), answer(base_version="1", **{**AGE_30, "age-certainty": "5"}))
     assert AttributeLabel.objects.get(attribute="age").certainty == 5
     history = browser.get(reverse("review_history", args=[queue.public_id])).content.decode()
     assert "Turning thirty did." in history

@@ -46,8 +46,7 @@ def test_a_person_s_own_label_opens_as_they_left_it():
     label = Label(State.VALUE, Outcome.CORRECTED, "widowed", 3, 2)
     built = rows.build(
         {"relationship_status": (MARRIED, "tagger")},
-        {"relationship_status": rows.answer_of(label)},
-        {"relationship_status": label.outcome},
+        {"relationship_status": rows.Given.of(label)},
     )
     row = built[TARGET_KEYS.index("relationship_status")]
     assert [option.label for option in row.options if option.checked] == ["widowed"]
@@ -55,6 +54,6 @@ def test_a_person_s_own_label_opens_as_they_left_it():
 
 
 def test_words_outside_the_options_stay_in_the_text_box():
-    built = rows.build({}, {"occupation": Answer("other", "night nurse", "1", "1")})
+    built = rows.build({}, {"occupation": rows.Given(Answer("other", "night nurse", "1", "1"))})
     row = built[TARGET_KEYS.index("occupation")]
     assert (row.says_other, row.answer.text, row.shown) == (True, "night nurse", "night nurse")

@@ -109,6 +109,7 @@ def test_a_late_answer_takes_a_free_slot_of_its_item(labeler, researcher, held):
 
 def test_a_late_answer_is_kept_over_quota_when_others_have_the_slots(labeler, researcher, held):
     late = timezone.now() + claims.LEASE + timedelta(minutes=1)
+    claims.release_expired(queue=held.queue, now=late)
     taken = claims.claim_next(by=researcher, queue=held.queue, now=late)
     assert taken.item == held.item
     assert submit(labeler, held.item, now=late).annotation.over_quota
@@ -117,9 +118,11 @@ def test_a_late_answer_is_kept_over_quota_when_others_have_the_slots(labeler, re
 
 def test_a_late_answer_fills_the_slot_when_the_other_person_leaves_it(labeler, researcher, held):
     late = timezone.now() + claims.LEASE + timedelta(minutes=1)
+    claims.release_expired(queue=held.queue, now=late)
     claims.claim_next(by=researcher, queue=held.queue, now=late)
     annotation = submit(labeler, held.item, now=late).annotation
     much_later = late + claims.LEASE + timedelta(minutes=1)
+    claims.release_expired(queue=held.queue, now=much_later)
     upcoming = claims.claim_next(by=labeler, queue=held.queue, now=much_later)
     assert upcoming.item != held.item  # what one has answered is never handed out again
     annotation.refresh_from_db()
@@ -128,7 +131,7 @@ def test_a_late_answer_fills_the_slot_when_the_other_person_leaves_it(labeler, r
 
 
 def test_the_only_answer_beside_a_skip_is_within_quota(labeler, researcher, held):
-    claims.skip(by=labeler, item=held.item)
+    claims.skip(by=labeler, item=held.item, now=timezone.now())
     assert not submit(researcher, held.item).annotation.over_quota
     assert list(held.item.slots.order_by("number").values_list("state", flat=True)) == ["skipped", "done"]
 
@@ -136,13 +139,13 @@ def test_the_only_answer_beside_a_skip_is_within_quota(labeler, researcher, held
 def test_a_skip_makes_room_for_an_answer_that_was_too_many(labeler, researcher, held):
     annotation = submit(researcher, held.item).annotation
     assert annotation.over_quota
-    claims.skip(by=labeler, item=held.item)
+    claims.skip(by=labeler, item=held.item, now=timezone.now())
     annotation.refresh_from_db()
     assert not annotation.over_quota
 
 
 def test_a_skipped_comment_can_still_be_answered_and_then_counts(labeler, held):
-    claims.skip(by=labeler, item=held.item)
+    claims.skip(by=labeler, item=held.item, now=timezone.now())
     assert not submit(labeler, held.item, age=AGED_30).annotation.over_quota
     held.refresh_from_db()
     assert held.state == Slot.DONE

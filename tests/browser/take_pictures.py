@@ -1,9 +1,15 @@
 """The pictures of the README and docs, taken of the real pages over the starter corpus: `make pictures`.
 
-The run is a real one, too: the engine carried it out with the scripted model, up to the call in flight.
+The run is a real one, too: the engine carried it out with the scripted model, up to the call in flight. The
+answers of the two labelers are drawn, with times as people need them.
 """
 
-from datetime import timedelta
+import random
+import shutil
+import subprocess
+import uuid
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,32 +18,129 @@ from django.conf import settings
 from django.db.models import F
 from django.urls import reverse
 from django.utils import timezone
+from playwright.sync_api import Page
 
+from annotation.domain.comment_filter import CommentFilter
+from annotation.domain.labels import Label, Outcome, Quote, State
 from annotation.exchange import dataset
-from annotation.models import Queue
+from annotation.models import Annotation, Gold, Item, Queue, Suggestion
+from annotation.services import claims, queues, review
+from simulation.domain.attributes import TARGET_KEYS
 from simulation.domain.plans import published_models
 from simulation.domain.run_states import AttemptState, CallState, StepState
-from simulation.models import Comment, Corpus, Run, Thread
+from simulation.models import Corpus, Run, Thread, User
 from simulation.selectors import workers
 from simulation.services import engine, runs
 from simulation.services.simulating import Simulation
 from synthpai_web import simulated
-from tests.factories.annotation import queue_over
-from tests.factories.simulation import AttemptFactory, ModelCallFactory, ProviderFactory
+from tests.browser.reviewing import open_row, select
+from tests.factories.simulation import (
+    AttemptFactory,
+    MembershipFactory,
+    ModelCallFactory,
+    ProviderFactory,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FOLDER = Path(settings.BASE_DIR) / "docs" / "img"
+IN_HAND, DISPUTED = "In my own case the customer", "And they have eaten nothing since midnight"
+"""How two comments of the starter corpus begin: the one being reviewed, and one that the labelers dispute."""
+GUIDELINES = "# What counts\n\n- Judge the text, not the author.\n- The most recent statement wins.\n"
+
+
+def shoot(page: Page, name: str) -> None:
+    """A picture with 128 colours where ImageMagick is installed: a third of the size, and no eye sees it."""
+    path = FOLDER / f"{name}.png"
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(300)  # colours change in 90 ms
+    page.screenshot(path=path)
+    if smaller := shutil.which("convert"):
+        subprocess.run([smaller, path, "+dither", "-colors", "128", "-strip", path], check=True)
 
 
 @pytest.fixture
-def queue(db) -> Queue:
+def second(db) -> User:
+    return MembershipFactory(person__username="milo", role="labeler").person
+
+
+@pytest.fixture
+def queue(labeler, second, admin) -> Queue:
+    """The suggestions of the starter corpus for two people each, some days into the work."""
     dataset.import_paths(
         paths=[Path(settings.BASE_DIR) / "simulation" / "starter_corpus"],
         corpus_name="starter",
         licence="CC0-1.0",
         description="Four hand-written threads and their invented authors, to try everything on.",
     )
-    return queue_over(Corpus.objects.get(name="starter"), people=2)
+    made = queues.create(
+        by=admin,
+        corpus=Corpus.objects.get(name="starter"),
+        name="first round",
+        comments=CommentFilter(said="suggested"),
+        people_per_item=2,
+        guidelines=GUIDELINES,
+    )
+    items = list(made.items.select_related("queue", "comment"))
+    until = next(place for place, item in enumerate(items) if item.comment.text.startswith(IN_HAND))
+    known = items[1]
+    known_age = {"state": "value", "value": "72", "hardness": None, "certainty": None}
+    Gold.objects.create(item=known, labels={"age": known_age}, by=admin)
+    Item.objects.filter(pk=known.pk).update(gold=True)
+    rng = random.Random(5)
+    start = timezone.now() - timedelta(days=4)
+    for person, n in ((labeler, until), (second, until - 4)):
+        for place, item in enumerate(items[:n]):
+            day = timedelta(days=4 * place // until, minutes=place)
+            answer(person, item, rng, start + day, careful=person == labeler)
+    skipped = claims.claim_next(by=second, queue=made, now=timezone.now())
+    assert skipped
+    claims.skip(by=second, item=skipped.item, now=timezone.now(), reason="context", note="")
+    claims.claim_next(by=second, queue=made, now=timezone.now())
+    return made
+
+
+def answer(person: User, item: Item, rng: random.Random, now: datetime, *, careful: bool) -> Annotation:
+    """Most suggestions are confirmed; the careless one of the two looks less closely."""
+    said = {key: Label(State.NONE, Outcome.NONE) for key in TARGET_KEYS}
+    there = {one.attribute: one for one in Suggestion.objects.filter(comment=item.comment_id)}
+    for key, one in there.items():
+        said[key] = judged(one, rng.random(), careful=careful)
+    if item.comment.text.startswith(DISPUTED):
+        said |= disputed(item, careful=careful)
+    seconds = rng.lognormvariate(3.3, 0.5) * (1.2 if careful else 0.8)
+    return review.submit(
+        by=person,
+        item=item,
+        submission_id=uuid.uuid4(),
+        labels=said,
+        suggestions=there,
+        active_ms=int(1000 * seconds),
+        wall_ms=int(1400 * seconds),
+        now=now,
+    ).annotation
+
+
+def judged(one: Suggestion, chance: float, *, careful: bool) -> Label:
+    marks = (one.hardness, one.certainty)
+    if chance < 0.08 and careful:
+        return Label(State.NONE, Outcome.REJECTED)
+    if chance < 0.16 and len(one.words) > 1:
+        return Label(State.VALUE, Outcome.CORRECTED, one.words[1], *marks)
+    if chance < 0.2:
+        return Label(State.UNSURE, Outcome.UNSURE)
+    return Label(State.VALUE, Outcome.CONFIRMED, one.words[0], *marks)
+
+
+def disputed(item: Item, *, careful: bool) -> Mapping[str, Label]:
+    """One takes the surgeon of the model; the other has read who is seen last before sleep."""
+    words = "the last person they lie to before they sleep" if careful else "eaten nothing since midnight"
+    start = item.comment.text.index(words)
+    quote = Quote(item.comment.public_id, start, start + len(words), words)
+    if careful:
+        occupation = Label(State.VALUE, Outcome.CORRECTED, "anesthesiologist", 3, 4, (quote,))
+        return {"occupation": occupation, "income_level": Label(State.VALUE, Outcome.CONFIRMED, "high", 4, 2)}
+    occupation = Label(State.VALUE, Outcome.CONFIRMED, "surgeon", 4, 3, (quote,))
+    return {"occupation": occupation, "income_level": Label(State.UNSURE, Outcome.UNSURE)}
 
 
 @pytest.fixture
@@ -82,35 +185,18 @@ def _send(step) -> None:
     )
 
 
-def reply_with_suggestions() -> Comment:
-    """A reply some way down a thread on which several attributes were suggested."""
-    return max(
-        Comment.objects.filter(depth__gte=2).prefetch_related("suggestions"),
-        key=lambda comment: (comment.suggestions.count(), len(comment.text)),
-    )
-
-
-def test_take_pictures(open_as, live_server, labeler, admin, queue):
-    base = live_server.url
-    comment = reply_with_suggestions()
-    before = queue.items.filter(position__lt=queue.items.get(comment=comment).position).count()
+def test_take_pictures_of_a_review(open_as, live_server, labeler, queue):
     page = open_as(labeler)
-    page.goto(base + reverse("review", args=[queue.public_id]))
-    for number in range(before):
-        if number % 9 == 8:
-            with page.expect_navigation():
-                page.get_by_role("button", name="Skip").click()
-            continue
-        for _ in range(page.locator(".attr[data-state=untouched]").count()):
-            page.locator(".attr[data-state=untouched]").first.click(position={"x": 6, "y": 6})
-            page.keyboard.press("a")
-        page.keyboard.press("n")
-        with page.expect_navigation():
-            page.keyboard.press("Control+Enter")
+    address = live_server.url + reverse("review", args=[queue.public_id])
+    page.goto(address)
+    assert IN_HAND in page.locator("#target").inner_text()
+    open_row(page, "income_level")
     page.keyboard.press("a")
-    page.locator(".attr[data-state=untouched]").first.click(position={"x": 6, "y": 6})
-    page.keyboard.press("q")
-    page.mouse.move(720, 600)
+    open_row(page, "occupation")
+    page.keyboard.press("a")
+    open_row(page, "occupation")
+    select(page, "8 to 4 I smile through the glass")
+    page.keyboard.press("v")
     for name, width, scheme in (
         ("review-light", 1440, "light"),
         ("review-dark", 1440, "dark"),
@@ -119,26 +205,31 @@ def test_take_pictures(open_as, live_server, labeler, admin, queue):
         page.set_viewport_size({"width": width, "height": 900 if width > 500 else 780})
         page.emulate_media(color_scheme=scheme)
         if width < 500:
-            page.mouse.move(0, 0)
-            page.goto(base + reverse("review", args=[queue.public_id]))
-        page.wait_for_timeout(300)  # colours change in 90 ms
-        page.screenshot(path=FOLDER / f"{name}.png")
-    boss = open_as(admin)
+            page.wait_for_timeout(1500)  # the draft is saved
+            page.goto(address)
+        shoot(page, name)
+
+
+def test_take_pictures_of_the_rest(open_as, live_server, adjudicator, admin, queue):
+    item = queue.items.get(comment__text__startswith=DISPUTED)
+    boss, judge = open_as(admin), open_as(adjudicator)
     corpus = queue.corpus
-    for name, address, scheme in (
-        ("home", reverse("home"), "light"),
-        ("corpus", reverse("corpus", args=[corpus.public_id]), "light"),
-        ("thread", reverse("thread", args=[Thread.objects.order_by("pk")[1].public_id]), "dark"),
-        ("comment", reverse("comment", args=[queue.items.get(position=2).comment.public_id]), "light"),
-        ("export", reverse("export", args=[corpus.public_id]), "light"),
+    for page, name, address, scheme, height in (
+        (judge, "adjudication", reverse("adjudicate", args=[queue.public_id, item.public_id]), "light", 900),
+        (boss, "overview", reverse("queue_overview", args=[queue.public_id]), "light", 1150),
+        (boss, "home", reverse("home"), "light", 800),
+        (boss, "corpus", reverse("corpus", args=[corpus.public_id]), "light", 800),
+        (boss, "thread", reverse("thread", args=[Thread.objects.order_by("pk")[1].public_id]), "dark", 800),
+        (boss, "comment", reverse("comment", args=[item.comment.public_id]), "light", 800),
+        (boss, "export", reverse("export", args=[corpus.public_id]), "light", 800),
     ):
-        boss.set_viewport_size({"width": 1280, "height": 800})
-        boss.emulate_media(color_scheme=scheme)
-        boss.goto(base + address)
-        boss.screenshot(path=FOLDER / f"{name}.png")
+        page.set_viewport_size({"width": 1440 if name == "adjudication" else 1280, "height": height})
+        page.emulate_media(color_scheme=scheme)
+        page.goto(live_server.url + address)
+        shoot(page, name)
 
 
 def test_take_a_picture_of_a_run(open_as, live_server, admin, run):
     page = open_as(admin, viewport={"width": 1280, "height": 1000})
     page.goto(live_server.url + reverse("run_thread", args=[run.public_id, 2]))
-    page.screenshot(path=FOLDER / "run.png")
+    shoot(page, "run")

@@ -1,4 +1,4 @@
-"""The whole path on the published data: imported, twenty comments reviewed by keys, exported as entered."""
+"""The whole path on the published data: imported, fifty comments reviewed by keys, exported as entered."""
 
 import json
 from io import StringIO
@@ -36,14 +36,13 @@ def judge(page, attribute, suggestion, act):
         page.keyboard.press("Shift+Digit2")
         return {"estimate": OWN_WORDS[kind].lower(), "hardness": 4, "certainty": 2}
     value = as_offered(CATALOGUE[attribute], suggestion.words[0])
-    page.keyboard.press("a")
-    page.keyboard.press("k") if attribute != TARGET_KEYS[-1] else None
     page.keyboard.press("5")
+    page.keyboard.press("a")
     return {"estimate": value.lower(), "hardness": 5, "certainty": certainty or hardness}
 
 
 @needs_published_data
-def test_twenty_comments_are_reviewed_by_keyboard_and_exported_as_entered(
+def test_fifty_comments_are_reviewed_by_keyboard_and_exported_as_entered(
     open_as, live_server, labeler, researcher, tmp_path
 ):
     call_command("import_synthpai", str(FOLDER), corpus="synthpai", stdout=StringIO())
@@ -53,7 +52,7 @@ def test_twenty_comments_are_reviewed_by_keyboard_and_exported_as_entered(
     page = open_as(labeler)
     page.goto(live_server.url + reverse("review", args=[queue.public_id]))
     acts, entered = cycle("axae"), {}
-    for number in range(20):
+    for number in range(50):
         expect(page.locator(".legend")).to_contain_text(f"{number} done")
         comment = Comment.objects.get(items__slots__person=labeler, items__slots__state="leased")
         expect(page.locator("#target .c-text")).to_contain_text(comment.text.split("\n")[0][:40])
@@ -67,8 +66,8 @@ def test_twenty_comments_are_reviewed_by_keyboard_and_exported_as_entered(
         page.keyboard.press("n")
         page.keyboard.press("Control+Enter")
         entered[comment.external_id] = wanted
-    expect(page.locator(".legend")).to_contain_text("20 done")
-    assert Annotation.objects.count() == 20
+    expect(page.locator(".legend")).to_contain_text("50 done")
+    assert Annotation.objects.count() == 50
 
     out = tmp_path / "export.jsonl"
     call_command("export_dataset", corpus="synthpai", format="synthpai", out=str(out))

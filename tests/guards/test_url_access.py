@@ -3,6 +3,8 @@
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from simulation.domain.roles import Right
+from tests.factories.annotation import queue_over
+from tests.factories.simulation import CorpusFactory, MembershipFactory
 
 # name -> why anybody may open it
 PUBLIC = {
@@ -61,3 +63,20 @@ def test_without_an_account_every_other_page_leads_to_the_login(client, db):
         assert answer.status_code in (302, 405), f"{name}: {answer.status_code}"
         if answer.status_code == 302:
             assert answer["Location"].startswith("/login/"), name
+
+
+def test_pages_that_ask_for_the_right_themselves_refuse_who_lacks_it(
+    client_of, stranger, researcher, labeler
+):
+    queue = queue_over(comments=1)
+    item = queue.items.get()
+    asking = [(name, route) for route, name, view in views() if getattr(view, "asks_itself", False)]
+    assert len(asking) > 8
+    foreign = MembershipFactory(role="labeler", corpus=CorpusFactory()).person
+    for name, route in asking:
+        arguments = [queue.public_id, item.public_id][: route.count("<")]
+        for person, status in ((stranger, 403), (researcher, 403), (foreign, 404)):
+            for method in ("get", "post"):
+                sent = {"item": item.public_id, "reason": "other"}
+                answer = getattr(client_of(person), method)(reverse(name, args=arguments), sent)
+                assert answer.status_code in (status, 405), f"{method} {name} for {person}"

@@ -36,9 +36,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["corpus"]
-        corpus = Corpus.objects.filter(name=name).first() if is_text(name) else None
+        there = Corpus.objects.filter(trashed_at=None)
+        corpus = there.filter(name=name).first() if is_text(name) else None
         if corpus is None:
-            known = ", ".join(Corpus.objects.values_list("name", flat=True)[:20]) or "none yet"
+            known = ", ".join(there.values_list("name", flat=True)[:20]) or "none yet"
             raise CommandError(
                 f"There is no corpus “{readable(name)}”. There are: {known}.", returncode=USAGE
             )

@@ -48,7 +48,8 @@ def walk(base: str, accounts: list[starter.Account], corpus: Corpus) -> str:
     open_to_all = ["/", "/help/", "/account/", "/corpora/", home, f"{home}comments/"]
     open_to_all += [f"/threads/{comment.thread.public_id}/", f"/comments/{comment.public_id}/"]
     researchers = [f"{home}profiles/", f"/profiles/{profile.public_id}/", f"{home}import/", f"{home}export/"]
-    researchers += [f"{home}queues/new/"]
+    open_to_all += [f"/comments/{comment.public_id}/author/", f"{home}comments/?q=my"]
+    researchers += [f"{home}queues/new/", "/trash/"]
     visitors = {account.role: Visitor(base) for account in accounts}
     for account in accounts:
         visitor = visitors[account.role]
@@ -67,7 +68,14 @@ def walk(base: str, accounts: list[starter.Account], corpus: Corpus) -> str:
     )
     visitors["labeler"].get("/review/")
     review_one(visitors["labeler"], queue.public_id)
-    visitors["labeler"].get(f"/review/{queue.public_id}/history/")
+    for path in ("history/", "last/", "guidelines/"):
+        visitors["labeler"].get(f"/review/{queue.public_id}/{path}")
+    visitors["labeler"].get("/review/keys/")
+    for path in ("", "settings/", "guidelines/", "gold/", "tables/people.csv"):
+        visitors["researcher"].get(f"/queues/{queue.public_id}/{path}")
+    visitors["researcher"].get(f"{home}authors/")
+    for path in ("/adjudication/", f"/adjudication/{queue.public_id}/"):
+        visitors["adjudicator"].get(path)
     import_one(visitors["researcher"], home, starter.FOLDER / "threads" / "thread_age_1.json")
     comments = corpus.comments.count()
     exported = {

@@ -202,6 +202,7 @@ def test_plain_rows_have_a_stable_schema(take, exported):
             "profile",
             "suggestions",
             "annotations",
+            "decisions",
         ]
     )
     assert root["profile"] == {key: value for key, value in profile().items() if key != "username"}
@@ -219,10 +220,22 @@ def test_plain_rows_have_a_stable_schema(take, exported):
         "reviewer": "a1",
         "submitted_at": "2025-03-01T12:00:00+00:00",
         "active_ms": 2500,
+        "wall_ms": 0,
         "over_quota": False,
+        "arm": "",
+        "note": "",
         "labels": {
-            "age": {"state": "value", "outcome": "added", "value": "Thirty", "hardness": 4, "certainty": 2}
+            "age": {
+                "state": "value",
+                "outcome": "added",
+                "value": "Thirty",
+                "hardness": 4,
+                "certainty": 2,
+                "evidence": [],
+                "bulk": False,
+            }
         },
+        "first_answer": None,
     }
 
 
@@ -270,7 +283,7 @@ def test_every_chunk_takes_the_same_number_of_queries(take, monkeypatch):
         with CaptureQueriesContext(connection) as queries:
             next(pieces, None)
         needed.append(len(queries))
-    assert needed[:2] == [7, 7]
+    assert needed[:2] == [8, 8]
 
 
 def test_comments_with_equal_sequence_numbers_are_neither_lost_nor_doubled(monkeypatch):

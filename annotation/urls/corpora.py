@@ -1,0 +1,21 @@
+"""Everybody: reading a corpus, bringing data in and out, tagging."""
+
+from django.urls import path
+
+from annotation.views import authors, browse, exchange, search, tagging
+
+urlpatterns = [
+    path("corpora/<slug:corpus_id>/", browse.corpus, name="corpus"),
+    path("corpora/<slug:corpus_id>/comments/", search.comments, name="comments"),
+    path("corpora/<slug:corpus_id>/comments/bulk/", search.comments_bulk, name="comments_bulk"),
+    path("corpora/<slug:corpus_id>/authors/", authors.in_corpus, name="authors"),
+    path("corpora/<slug:corpus_id>/import/", exchange.imports, name="imports"),
+    path("corpora/<slug:corpus_id>/export/", exchange.export, name="export"),
+    path("corpora/<slug:corpus_id>/export/download/", exchange.download, name="export_download"),
+    path("corpora/<slug:corpus_id>/tagging/new/", tagging.new, name="tagging_new"),
+    path("imports/<slug:import_id>/", exchange.import_status, name="import_status"),
+    path("threads/<slug:thread_id>/", browse.thread, name="thread"),
+    path("comments/<slug:comment_id>/", browse.comment, name="comment"),
+    path("comments/<slug:comment_id>/author/", authors.author, name="author"),
+    path("comments/<slug:comment_id>/author/requeue/", authors.requeue, name="author_requeue"),
+]

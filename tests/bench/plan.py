@@ -1,0 +1,39 @@
+"""What is measured, how long, and what is good enough."""
+
+from dataclasses import dataclass
+
+LEVELS = (1, 8, 32)
+LABELERS = 32
+AT_SCALE = 8
+PASSWORD = "correct horse battery"
+READER = "reader"
+AHEAD = "ahead"
+AHEAD_BY = 4000
+"""Comments of a queue for two that one person has answered and nobody else."""
+RARE = "zeppelin"
+"""A word that stands in twenty comments of each corpus, whatever its size."""
+
+P50, P95, CPU = 2.5, 3.0, 2.5
+"""Ours against the bare pair, at most."""
+SCALE_PAIR, SCALE_READING = 1.3, 3.0
+"""The large corpus against the small one, at most."""
+AHEAD_PAIR = 1.5
+"""A labeler far ahead of the others against one who begins, at most."""
+PAGE_KB, PAGE_REQUESTS = 150, 12
+
+
+@dataclass(frozen=True)
+class Size:
+    """How thorough a run is. Blocks of the two kinds alternate, so many of each."""
+
+    small: int
+    large: int
+    blocks: int
+    seconds: float
+    reads: int
+
+
+SIZES = {
+    "small": Size(small=8_000, large=80_000, blocks=5, seconds=1.2, reads=20),
+    "full": Size(small=8_000, large=1_000_000, blocks=5, seconds=4.0, reads=40),
+}
