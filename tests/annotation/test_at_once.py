@@ -3,6 +3,7 @@
 import uuid
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.domain.labels import Label, Outcome, Quote, State
@@ -130,3 +131,21 @@ def test_a_known_submission_id_of_another_item_stores_nothing(labeler, queue):
     with pytest.raises(PermissionError):
         submit(labeler, second, submission_id=press)
     assert Annotation.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("people", [1, 2])
+def test_submitting_and_getting_the_next_comment_takes_few_queries(
+    client_of, labeler, queue, django_assert_max_num_queries, people
+):
+    Queue.objects.update(people_per_item=people)
+    browser = client_of(labeler)
+    page = browser.get(reverse("review", args=[queue.public_id])).context
+    for _ in range(2):
+        names = ("submission_id", "ticket", "lease_token", "base_version", "stage")
+        sent = {**{name: str(page[name]) for name in names}, "act": "rest", "age-choice": "none"}
+        url = reverse("review_item", args=[queue.public_id, page["item"].public_id])
+        # Session, person, queue, item; store; take; numbers, tree. Comparing with others takes five more.
+        with django_assert_max_num_queries(8 if people == 1 else 13):
+            page = browser.post(url, sent, headers={"HX-Request": "true"}).context
+    assert page["stage"] == "final"
