@@ -54,10 +54,15 @@ class RequestLog:
             request_id.reset(token)
 
 
+SMALL = 500_000
+"""Bytes of a form without a file."""
+
+
 class RefuseNul:
     """Answers 400 to text with a NUL character in it, which PostgreSQL cannot hold and no person types.
 
-    Looks at the address and at the fields of forms; what is inside a file is the importer's to read.
+    Looks at the address and at the fields of forms. Uploads are left unread here; their forms look for
+    themselves.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -68,7 +73,7 @@ class RefuseNul:
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
         sent = [request.GET]
-        if request.content_type in ("application/x-www-form-urlencoded", "multipart/form-data"):
+        if request.content_type == "application/x-www-form-urlencoded" or _is_small_form(request):
             try:
                 sent.append(request.POST)
             except UnreadablePostError:
@@ -82,6 +87,12 @@ class RefuseNul:
             " send again.</p></html>",
             status=400,
         )
+
+
+def _is_small_form(request: HttpRequest) -> bool:
+    """A form as scripts send it: in parts, and too small to be an upload that matters."""
+    length = request.META.get("CONTENT_LENGTH") or ""
+    return request.content_type == "multipart/form-data" and length.isdecimal() and int(length) <= SMALL
 
 
 def _has_nul(fields: QueryDict) -> bool:

@@ -19,6 +19,7 @@ from annotation.selectors import overview, overview_holds
 from annotation.selectors.overview_gold import gold_of
 from annotation.selectors.overview_labels import all_corrections, corrections, label_counts
 from annotation.selectors.overview_people import OUTCOMES, REASONS, PersonRow
+from annotation.selectors.overview_truth import Share, against_profiles
 from simulation.models import User
 
 Row = Sequence[Any]
@@ -225,6 +226,43 @@ def held(queue: Queue, now: datetime) -> Table:
     )
 
 
+MATCHED = ("labels", "same", "less_precise", "different", "same_percent", "low_95_percent", "high_95_percent")
+
+
+def _matched(share: Share) -> Row:
+    judged = share.judged
+    counts = (judged.n, judged.same, judged.less_precise, judged.different)
+    return (*counts, share.percent, *(share.interval or (None, None)))
+
+
+def truth(queue: Queue, now: datetime) -> Table:
+    """Labels against the profiles: a row for each attribute that is known of an author."""
+    return Table(
+        ("attribute", "authors_known", "authors_found", "recall_percent", *MATCHED),
+        [
+            (one.label, one.authors, one.right, one.recall, *_matched(one.same))
+            for one in against_profiles(queue).attributes
+        ],
+    )
+
+
+def calibration(queue: Queue, now: datetime) -> Table:
+    """The same labels, a row for each hardness."""
+    rows = against_profiles(queue).hardness
+    return Table(("hardness", *MATCHED), [(one.number, *_matched(one.same)) for one in rows])
+
+
+def leakage(queue: Queue, now: datetime) -> Table:
+    """Comments whose text contains the profile's value, a row for each attribute."""
+    return Table(
+        ("attribute", "labelled_comments", "outright", "outright_percent", "outright_hardness_1"),
+        [
+            (one.label, one.leak.comments, one.leak.outright, one.outright_percent, one.leak.hardness_1)
+            for one in against_profiles(queue).attributes
+        ],
+    )
+
+
 def _names(people: Iterable[int]) -> dict[int, str]:
     return {key: one.username for key, one in User.objects.in_bulk(set(people)).items()}
 
@@ -237,4 +275,9 @@ TABLES: dict[str, Callable[[Queue, datetime], Table]] = {
     "gold": gold,
     "slips": slips,
     "holds": held,
+    "truth": truth,
+    "calibration": calibration,
+    "leakage": leakage,
 }
+OF_PROFILES = frozenset({"truth", "calibration", "leakage"})
+"""Tables with the persona's truth: only for those who may see the profiles of the queue's corpus."""

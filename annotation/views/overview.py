@@ -15,7 +15,9 @@ from annotation.selectors import overview as selectors
 from annotation.selectors import overview_holds
 from annotation.selectors.overview_gold import SLIPS_SHOWN
 from annotation.selectors.overview_people import OUTCOMES
+from annotation.selectors.overview_truth import against_profiles
 from annotation.services.holds import LONGEST_REASON, SET_ASIDE
+from annotation.views.browse import may
 from simulation.domain.roles import Right
 from simulation.models import User
 from simulation.selectors.access import PersonRequest, needs
@@ -25,6 +27,10 @@ ASIDE_SHOWN = 50
 
 def queue_for(request: PersonRequest, queue_id: str) -> Queue:
     return get_object_or_404(selectors.managed(request.user), public_id=queue_id)
+
+
+def sees_truth(request: PersonRequest, queue: Queue) -> bool:
+    return may(request, queue.corpus, Right.SEE_PROFILES)
 
 
 def page(request: PersonRequest, queue: Queue, *, problem: str = "") -> HttpResponse:
@@ -38,6 +44,7 @@ def page(request: PersonRequest, queue: Queue, *, problem: str = "") -> HttpResp
         "queue": queue,
         "corpus": queue.corpus,
         "seen": seen,
+        "truth": against_profiles(queue) if sees_truth(request, queue) else None,
         "slips": slips,
         "names": {row.person.pk: row.person for row in seen.people.rows if row.person},
         "ended": sum(hold.ended for hold in seen.holds),
@@ -57,9 +64,10 @@ def overview(request: PersonRequest, queue_id: str) -> HttpResponse:
 @needs(Right.MANAGE_QUEUES)
 @require_safe
 def table(request: PersonRequest, queue_id: str, table: str) -> HttpResponse:
-    """One table of the overview as a file."""
+    """One table of the overview as a file; those with the persona's truth only for who may see profiles."""
     queue = queue_for(request, queue_id)
-    if table not in tables.TABLES:
+    is_sealed = table in tables.OF_PROFILES and not sees_truth(request, queue)
+    if table not in tables.TABLES or is_sealed:
         raise Http404(table)
     content = tables.as_csv(tables.TABLES[table](queue, timezone.now()))
     answer = HttpResponse(content, content_type="text/csv; charset=utf-8")

@@ -4,6 +4,7 @@ import json
 import logging
 import subprocess
 import sys
+from io import BytesIO
 from urllib.parse import urlencode
 
 import pytest
@@ -97,8 +98,13 @@ def test_a_nul_in_a_form_is_refused_and_says_that_nothing_is_lost(client_of, lab
     assert "what you typed is still there" in answer.content.decode()
 
 
-def test_an_upload_is_not_read_for_nuls_before_its_form_does(rf):
+def test_a_form_that_a_script_sends_is_read_for_nuls_too(rf):
     request = rf.post("/", {"name": "a\0b"})  # multipart, as the test client sends
+    assert RefuseNul(lambda _: HttpResponse()).process_view(request).status_code == 400
+
+
+def test_an_upload_is_not_read_for_nuls_before_its_form_does(rf):
+    request = rf.post("/", {"name": "a\0b", "file": BytesIO(b"x" * 1_000_000)})
     assert RefuseNul(lambda _: HttpResponse()).process_view(request) is None
     assert not hasattr(request, "_post")
 
