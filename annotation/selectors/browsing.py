@@ -17,8 +17,19 @@ from annotation.selectors.comment_rows import Row
 from simulation.models import Comment, Corpus, Run, User
 
 SIZE = 50
-KNOWN = 10_000
-"""Up to so many matches are counted exactly and their places known; more are “more than 10,000”."""
+KNOWN = 4_000
+KNOWN_WORDS = 10_000
+"""Up to so many matches are counted exactly and their places known; more are “more than 4,000”.
+
+Counting is most of the work of a page where much is found. Among words more are counted: for so many the
+database asks the index of words, for fewer it reads comments in order, which takes longer.
+"""
+
+
+def known(asked: CommentFilter) -> int:
+    """Up to how many matches of `asked` are counted."""
+    return KNOWN_WORDS if asked.text else KNOWN
+
 
 Place = tuple[int, int]
 """Sequence and key of a comment: its place in the order of a corpus."""
@@ -111,9 +122,10 @@ def _place(corpus: Corpus, mark: str) -> Place | None:
 def _places(corpus: Corpus, asked: CommentFilter) -> list[Place] | None:
     """All places that `asked` finds, in order; None where they are more than `KNOWN`."""
     found: set[Place] = set()
+    most = known(asked)
     for branch in search.branches(corpus, asked):
-        found.update(branch.order_by().values_list("sequence", "pk")[: KNOWN + 1])
-        if len(found) > KNOWN:
+        found.update(branch.order_by().values_list("sequence", "pk")[: most + 1])
+        if len(found) > most:
             return None
     return sorted(found)
 

@@ -56,7 +56,7 @@ def comments(request: PersonRequest, corpus_id: str) -> HttpResponse:
         "page": page,
         "comments": [row.comment for row in page.rows],
         "more": page.after or None,
-        "known": browsing.KNOWN,
+        "known": browsing.known(asked),
         "asked": asked,
         "problems": problems,
         "begun": bool(after or before) and not page.lost,

@@ -178,7 +178,8 @@ def corpus_of(corpus, n, *, tied=False, text="The night bus."):
 
 def walk(corpus, asked, *, size, known, monkeypatch):
     """Keys of all pages forward, then back again from the last one."""
-    monkeypatch.setattr(browsing, "KNOWN", known)
+    for limit in ("KNOWN", "KNOWN_WORDS"):
+        monkeypatch.setattr(browsing, limit, known)
     forth, back = [], []
     page = browsing.page(corpus, asked, size=size)
     while True:
@@ -227,7 +228,8 @@ def test_the_page_says_where_it_is(client_of, researcher, corpus, address, monke
     assert "1–50 of 120" in text_of(browser.get(address, {"before": comments[50].public_id}))
     assert "101–120 of 120" in text_of(browser.get(address, {"place": "101"}))
     assert "101–120 of 120" in text_of(browser.get(address, {"after": "100"}))
-    monkeypatch.setattr(browsing, "KNOWN", 100)
+    for limit in ("KNOWN", "KNOWN_WORDS"):
+        monkeypatch.setattr(browsing, limit, 100)
     assert "more than 100 comments" in text_of(browser.get(address))
     assert "1–50 of more than 100" in text_of(browser.get(address))
     assert "50 comments from place 51 of the corpus" in text_of(
