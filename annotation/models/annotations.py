@@ -62,7 +62,8 @@ class Annotation(models.Model):
         return self.public_id
 
 
-def _in_scale(field: str) -> Q:
+def in_scale(field: str) -> Q:
+    """The condition that `field` is from 1 to 5, or not given."""
     return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__range": (1, 5)})
 
 
@@ -90,8 +91,8 @@ class AttributeLabel(models.Model):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(fields=["annotation", "attribute"], name="label_once"),
-            models.CheckConstraint(condition=_in_scale("hardness"), name="label_hardness_1_5"),
-            models.CheckConstraint(condition=_in_scale("certainty"), name="label_certainty_1_5"),
+            models.CheckConstraint(condition=in_scale("hardness"), name="label_hardness_1_5"),
+            models.CheckConstraint(condition=in_scale("certainty"), name="label_certainty_1_5"),
             models.CheckConstraint(
                 condition=~Q(state="value") | (~Q(value="") & Q(hardness__isnull=False)),
                 name="label_value_has_hardness",

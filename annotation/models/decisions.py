@@ -6,12 +6,9 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.domain.labels import State
+from annotation.models.annotations import in_scale
 from annotation.models.queue import Item
 from simulation.models import User
-
-
-def _in_scale(field: str) -> Q:
-    return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__range": (1, 5)})
 
 
 class Decision(models.Model):
@@ -47,8 +44,8 @@ class Decision(models.Model):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(fields=["item", "attribute"], name="decision_once"),
-            models.CheckConstraint(condition=_in_scale("hardness"), name="decision_hardness_1_5"),
-            models.CheckConstraint(condition=_in_scale("certainty"), name="decision_certainty_1_5"),
+            models.CheckConstraint(condition=in_scale("hardness"), name="decision_hardness_1_5"),
+            models.CheckConstraint(condition=in_scale("certainty"), name="decision_certainty_1_5"),
             models.CheckConstraint(condition=~Q(state="value") | ~Q(value=""), name="decision_has_value"),
         ]
 
