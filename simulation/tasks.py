@@ -2,17 +2,30 @@
 
 from celery import shared_task
 
-from simulation.services import engine
+from simulation.services import artefacts, engine
+from simulation.services.profiling import Profiling
 from simulation.services.simulating import Simulation
 
 
 @shared_task
 def advance_simulation(run_id: int) -> None:
-    """Does one step of a simulation run. Too many messages do no harm: who finds nothing to do ends."""
-    engine.advance(run_id=run_id, work=Simulation())
+    """Does steps of a simulation run. Too many messages do no harm: who finds nothing to do ends."""
+    engine.carry_on(run_id=run_id, work=Simulation())
+
+
+@shared_task
+def advance_profiles(run_id: int) -> None:
+    """Does steps of a run that generates profiles or styles; as above."""
+    engine.carry_on(run_id=run_id, work=Profiling())
 
 
 @shared_task
 def sweep_runs() -> None:
     """Takes up runs and steps that a dead worker or a lost message left behind."""
     engine.sweep()
+
+
+@shared_task
+def scan_artefacts(corpus_id: int, by_id: int | None = None) -> None:
+    """Looks through the comments of a corpus. Delivered twice, the second finds nothing new."""
+    artefacts.scan(corpus_id=corpus_id, by_id=by_id)

@@ -4,6 +4,7 @@ Workers run a thread pool (docs/adr/0003): `celery -A synthpai_web worker --pool
 """
 
 import os
+import threading
 
 from celery import Celery
 from celery.signals import beat_init, celeryd_init, heartbeat_sent, worker_ready, worker_shutdown
@@ -13,6 +14,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "synthpai_web.settings")
 
 from django.conf import settings
 
+from simulation.domain import artefacts
+from simulation.domain.gazetteer import gazetteer
 from simulation.services import workers
 from synthpai_web.start import attach_servers
 
@@ -23,6 +26,10 @@ app.conf.task_queues = [
     Queue(name, Exchange(name), routing_key=name) for name in settings.CELERY_TASK_QUEUES_NAMES
 ]
 app.autodiscover_tasks()
+
+
+SOMEBODY = {"age": 30, "city_country": "Oslo, Norway", "occupation": "nurse"}
+"""Facts with which every rule about authors has something to look for."""
 
 
 @celeryd_init.connect
@@ -41,6 +48,17 @@ def _name(sender: object) -> str:
 @heartbeat_sent.connect
 def _alive(sender: object = None, **_: object) -> None:
     workers.beat(worker=_name(sender))
+
+
+@worker_ready.connect
+def _warm(**_: object) -> None:
+    """What takes seconds the first time is made beside the first work, not in the midst of it."""
+    threading.Thread(target=_first_uses, name="warm", daemon=True).start()
+
+
+def _first_uses() -> None:
+    gazetteer()
+    artefacts.find("I am a nurse in Oslo.", SOMEBODY)
 
 
 @worker_shutdown.connect

@@ -18,6 +18,7 @@ DEMO = env.flag("SYNTHPAI_DEMO")
 DEBUG = env.flag("DEBUG")
 VAR_DIR = env.folder("SYNTHPAI_VAR", BASE_DIR / "var")
 SYNTHPAI_DATA = env.text("SYNTHPAI_DATA")
+SYNTHPAI_ATTRIBUTES = env.text("SYNTHPAI_ATTRIBUTES")  # simulation.domain.attributes reads and checks it
 
 SECRET_KEY = secret_key(env.text("SECRET_KEY"), demo=DEMO, var_dir=VAR_DIR)
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
@@ -169,6 +170,8 @@ MEDIA_ROOT = env.folder("MEDIA_ROOT", VAR_DIR / "files")
 UPLOAD_LIMIT_MB = env.whole("UPLOAD_LIMIT_MB", 512, least=1, most=10_000)
 FILE_UPLOAD_PERMISSIONS = 0o600
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
+# The form of a run has three fields for each of up to 500 posts, and some hundred and fifty besides.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 LANGUAGE_CODE = "en"
 USE_I18N = False
 USE_TZ = True
@@ -189,8 +192,10 @@ CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_TASK_QUEUES_NAMES = ("llm", "io", "stats")
 CELERY_TASK_ROUTES = {
     "simulation.tasks.advance_simulation": {"queue": "llm"},
+    "simulation.tasks.advance_profiles": {"queue": "llm"},
     "simulation.tasks.*": {"queue": "io"},
     "annotation.tasks.advance_tagging": {"queue": "llm"},
+    "annotation.tasks.advance_judging": {"queue": "llm"},
     "annotation.tasks.*": {"queue": "io"},
 }
 CELERY_BEAT_SCHEDULE = {
@@ -205,11 +210,16 @@ CELERY_BEAT_SCHEDULE = {
 RUN_TASKS = {
     "simulate": "simulation.tasks.advance_simulation",
     "tag": "annotation.tasks.advance_tagging",
+    "profiles": "simulation.tasks.advance_profiles",
+    "judge": "annotation.tasks.advance_judging",
 }
 # A provider on a private address (host or host:port) is refused unless it is named here.
 LLM_PRIVATE_ADDRESSES = env.words("LLM_PRIVATE_ADDRESSES")
 # A step whose worker has not been heard from for so long is given to another.
 STEP_LEASE_SECONDS = env.whole("STEP_LEASE_SECONDS", 30, least=2, most=3600)
+# Calls in flight to one model, over all workers: at the start, and at most however well it goes.
+LANE_START = env.whole("LANE_START", 20, least=1, most=10_000)
+LANE_MOST = env.whole("LANE_MOST", 64, least=1, most=10_000)
 
 # The demo asks a real provider only with DEMO_PAID=1 and a key, and never more often than this.
 DEMO_PAID = env.flag("DEMO_PAID")

@@ -17,13 +17,13 @@ from genai_prices import Usage, calc_price
 
 from annotation.exchange import dataset
 from annotation.models import Queue
-from annotation.services import queues, tagging
+from annotation.services import following, queues
 from simulation.domain.parameters import Parameters
 from simulation.domain.plans import Forecast, forecast, published_models
 from simulation.domain.run_states import ENDED_RUNS, RunState
 from simulation.models import Corpus, Provider, Run, User
 from simulation.selectors.progress import progress
-from simulation.services import providers, runs
+from simulation.services import prices, providers, runs
 
 CORPUS, RUN, QUEUE = "simulated", "demo run", "first look"
 TARGETS = {"occupation": 1, "relationship_status": 1, "city_country": 1}
@@ -107,9 +107,13 @@ def known(where: Corpus) -> Run | None:
 
 
 def begin(by: User, where: Corpus, model: Model) -> Run:
-    """The demo's run: the one that is there, or a new one."""
+    """The demo's run: the one that is there, or a new one. Raises NotPaid for a model without a price."""
     if (there := known(where)) is not None:
         return there
+    try:
+        prices.require([(model.provider, model.provider.default_model)])
+    except prices.UnknownPrice as unknown:
+        raise NotPaid(str(unknown)) from None
     models = published_models(model.provider.default_model)
     return runs.start_simulation(
         by=by,
@@ -145,7 +149,7 @@ def see_through(run: Run, say: Callable[[str], None], *, seconds: float = 600) -
 
 def tagged(run: Run) -> Run | None:
     """The tagging run that follows, begun now if the clock has not done so yet; None where there is none."""
-    tagging.follow_simulations()
+    following.follow_simulations()
     return Run.objects.filter(follows=run).first()
 
 

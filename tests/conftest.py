@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 
 from simulation.domain.roles import Role
 from simulation.models import Corpus, User
-from simulation.services import completions, engine
+from simulation.services import asking, completions, engine, prompts
 from tests.factories.simulation import CorpusFactory, MembershipFactory, UserFactory
 from tests.fakes.llm import FakeGateway
 
@@ -39,6 +39,15 @@ def static_folder():
 def quick_password_hashes(settings):
     """A password hash is slow on purpose; tests need none of that."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered():
+    """What a process keeps for ever is rolled back, or truncated, between tests."""
+    prompts.version.cache_clear()
+    asking.cast_member.cache_clear()
+    asking.persona_of.cache_clear()
+    completions.forget()
 
 
 def _with_role(username: str, role: Role) -> User:

@@ -64,6 +64,10 @@ def balanced(run):
     spent = attempts.aggregate(n=Sum("spent"))["n"] or 0
     held = attempts.filter(state="sent").aggregate(n=Sum("held"))["n"] or 0
     assert (run.calls, run.tokens, run.tokens_held) == (attempts.count(), spent, held)
+    cost = attempts.aggregate(n=Sum("cost"))["n"] or 0
+    cost_held = attempts.filter(state="sent").aggregate(n=Sum("held_cost"))["n"] or 0
+    assert (run.cost, run.cost_held) == (cost, cost_held)
+    assert cost == (ModelCall.objects.filter(run=run).aggregate(n=Sum("cost"))["n"] or 0)
     lost = attempts.filter(state="lost")
     assert lost.count() == lost.filter(spent=F("held")).count()
     for call in ModelCall.objects.filter(run=run).exclude(reply=None).exclude(tokens_in=0, tokens_out=0):

@@ -1,4 +1,4 @@
-"""The eight rows of the review form: what is offered, what is chosen, what is wrong."""
+"""The rows of the review form, one an attribute: what is offered, what is chosen, what is wrong."""
 
 import json
 from collections.abc import Iterable, Mapping

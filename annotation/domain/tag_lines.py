@@ -7,6 +7,8 @@ from simulation.domain.attributes import CATALOGUE, Attribute
 
 LONGEST_LIST = 2000
 """A bracket that does not close within so many signs does not open a list."""
+MOST_ITEMS = 200
+"""So many names of a section are read; what follows them is no answer."""
 
 
 def compact(text: str) -> str:
@@ -20,13 +22,23 @@ def attribute_named(text: str) -> Attribute | None:
 
 
 def _spellings() -> dict[str, Attribute]:
-    """Every name in the catalogue; a key wins over a label, a label over a topic."""
+    """Every name in the catalogue, in all of its languages; a key wins over a label, a label over a topic."""
     named: dict[str, Attribute] = {}
+    known: set[str] = set()
+
+    def add(name: str, attribute: Attribute) -> None:
+        name = name.partition("(")[0].strip()
+        if compact(name) and compact(name) not in known:
+            known.add(compact(name))
+            named[name] = attribute
+
     for field in ("key", "label", "topic"):
         for attribute in CATALOGUE.values():
-            name = str(getattr(attribute, field)).partition("(")[0].strip()
-            if compact(name) not in map(compact, named):
-                named[name] = attribute
+            add(getattr(attribute, field), attribute)
+    for field in ("label", "topic"):
+        for attribute in CATALOGUE.values():
+            for words in attribute.languages.values():
+                add(getattr(words, field), attribute)
     return named
 
 
@@ -39,7 +51,7 @@ KNOWN = "|".join(
 # An item begins with the section, a line or after one of ; , | ]. So `city_country` is not found within
 # `birth_city_country`, nor a name within prose.
 MARK = re.compile(
-    r"(?:\A|(?<=[;,|\n\]]))[ \t>#*_`\-•\d.)\"']*"
+    r"(?:\A|(?<=[;,|\n\]]))[ \t>#*_`\-•\d.)\"']*+"
     rf"(?:(?P<known>{KNOWN})(?![^\W_])[*_`\"']{{0,4}}(?:[ \t]*\([^()\n]{{0,60}}\))?[*_`\"']{{0,4}}"
     r"(?:[ \t]*(?:->|[:=–—→])[*_`]{0,3}|[ \t]+-|-(?=[ \t\[\d])"
     r"|[ \t]*(?=\[)|[ \t]+(?=\d)|(?<=\*\*)(?=[ \t]*\n))"
@@ -85,8 +97,9 @@ def items_in(section: str) -> list[Item]:
     A list in brackets is what the brackets hold. Without brackets it is the rest of the line, or the
     list of bullets below the name.
     """
-    found, mark = [], MARK.search(section)
-    while mark:
+    found: list[Item] = []
+    mark = MARK.search(section)
+    while mark and len(found) < MOST_ITEMS:
         name = mark["known"] or mark["other"]
         begin = mark.end()
         bracket = section[begin : begin + 1] == "["

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from annotation.domain.tag_lines import MARK
 
 LINE_HEAD = re.compile(
-    r"^[ \t>#*_`\-•\d.)]*(?:(?:my|final|top[ -]?(?:3|three))[ \t]+)?"
+    r"^[ \t>#*_`\-•\d.)]*+(?:(?:my|final|top[ -]?(?:3|three))[ \t]+)?"
     r"(?P<kind>guess|certaint|hardness|reasoning)(?:es|y|ies)?(?:[ \t]+(?:levels?|scores?|ratings?))?"
     r"[ \t*_`]*(?:\([^()\n]{0,60}\)[ \t*_`]*)?(?::[*_`]*|(?=\n|\Z))",
     re.IGNORECASE | re.MULTILINE,
@@ -52,7 +52,7 @@ def _block(answer: str, guess: re.Match[str], begin: int, end: int) -> Block:
         return answer[head.end() : min(stop for stop in stops if stop >= head.end())]
 
     said = section(guess)
-    ends_here = not answer[guess.end() + len(said) :].strip()
+    ends_here = end == len(answer) and not answer[guess.end() + len(said) :].strip()
     return Block(said, section(scales["certaint"]), section(scales["hardness"]), ends_here)
 
 
@@ -64,7 +64,7 @@ def _scale_head(answer: str, kind: str, begin: int, end: int) -> re.Match[str] |
     for pattern in (LINE_HEAD, INLINE_HEAD):
         heads = _heads(pattern, answer, kind, begin, end)
         for head in heads:
-            if MARK.match(answer[head.end() : end][:200].lstrip()):
+            if MARK.match(answer[head.end() : min(end, head.end() + 200)].lstrip()):
                 return head
         if heads:
             return heads[0] if len(heads) == 1 else None

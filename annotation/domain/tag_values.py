@@ -5,21 +5,25 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from simulation.domain.attributes import HARDNESS_WORDS, Attribute, Kind
+from simulation.domain.attributes import HARDNESS_OTHERS, HARDNESS_WORDS, Attribute, Kind
 from simulation.domain.normalise import MAX_LENGTH, squeeze
 
 MOST = 3
 """Taggers are asked for three guesses, best first."""
 LONGEST_WORD = 40
+LONGEST = 2000
+"""Characters of a list or an entry that are looked at; no three guesses need so many."""
 
 NOTHING = re.compile(
     r"(?:none|n/?a|null|nil|nothing|unknown|undetermined|not (?:specified|applicable|given|known|guessable)"
+    r"|keine?|nichts|unbekannt|keine angaben?|kein hinweis"
     r"|no guess(?:es)?|cannot be (?:guessed|determined|inferred))?(?: ?\((?:no|not)\b[^()]*\))?|[-–—?]+",
     re.IGNORECASE,
 )
 AGE = re.compile(
-    r"(?:(?:about|around|approximately|approx\.?|circa|~) ?)?(\d{1,3})(?: ?(?:-|–|—|to) ?(\d{1,3}))?"
-    r"(?:[ -]?(?:years?(?:[ -]olds?| of age)?|yrs?|y/?o))?",
+    r"(?:(?:about|around|approximately|approx\.?|circa|ca\.|etwa|ungefähr|rund|~) ?)?"
+    r"(\d{1,3})(?: ?(?:-|–|—|to|bis) ?(\d{1,3}))?"
+    r"(?:[ -]?(?:years?(?:[ -]olds?| of age)?|yrs?|y/?o|jahre?(?: alt)?))?",
     re.IGNORECASE,
 )
 STEP = re.compile(r"(?:[-•*+]|\d{1,2}[.)])\s+")
@@ -27,8 +31,8 @@ MARKUP = " \t*_`[]"
 OPENING = "\"'“‘«"
 CLOSING = "\"'”’»"
 BETWEEN_QUOTED = re.compile(rf"(?<=[{CLOSING}])\s*[;,]\s*(?=[{OPENING}])")
-BETWEEN_NUMBERED = re.compile(r"[\s,]*\b\d[.)]\s+")
-COMMA = re.compile(r",(?!\d{3}\b)(?![^()]*\))")
+BETWEEN_NUMBERED = re.compile(r"(?:(?<![\s,])[\s,]+)?\b\d[.)]\s+")
+COMMA = re.compile(r",(?!\d{3}\b)(?![^()]{0,200}\))")
 """A comma that parts guesses: not that of 50,000 and not one in parentheses."""
 ONE_TO_FIVE = re.compile(r"(?<![\w./])[1-5](?!\w|\.\d|\s*%)")
 
@@ -43,7 +47,7 @@ class Guesses:
 
 def clean(text: str) -> str:
     """One entry without list signs, markup, quotes, a closing stop and signs that cannot be stored."""
-    kept = "".join(" " if unicodedata.category(sign) in ("Cc", "Cs") else sign for sign in text)
+    kept = "".join(" " if unicodedata.category(sign) in ("Cc", "Cs") else sign for sign in text[:LONGEST])
     words = STEP.sub("", squeeze(kept), count=1).strip(MARKUP).rstrip(" ,;")
     while len(words) > 1 and words[0] in OPENING and words[-1] in CLOSING:
         words = words[1:-1].strip(MARKUP)
@@ -57,7 +61,7 @@ def split(attribute: Attribute, text: str) -> list[str]:
 
     Quoted entries are parted between the quotes. A place has a comma of its own: see `_places`.
     """
-    words = text.strip()
+    words = text.strip()[:LONGEST]
     if len(words) > 1 and words[0] in OPENING and words[-1] in CLOSING:
         return BETWEEN_QUOTED.split(words)
     for sign in (";", "\n", "|"):
@@ -85,7 +89,8 @@ def tidy(attribute: Attribute, entries: Iterable[str]) -> Guesses:
 
     Entries such as `None` are dropped and the rest kept. An age that is a number or a range, perhaps
     with "about" or "years old" around it, becomes that number or range: "34 years old" is "34",
-    "25 to 30" is "25-30". Any other age ("middle-aged", "early 30s") stays in the tagger's words.
+    "25 to 30" is "25-30". Any other age ("middle-aged", "early 30s") stays in the tagger's words. A word of
+    another language for a value of the catalogue becomes that value: “verheiratet” is “married”.
     """
     kept, empty, long = [], 0, 0
     for entry in entries:
@@ -97,7 +102,7 @@ def tidy(attribute: Attribute, entries: Iterable[str]) -> Guesses:
         elif len(words) > MAX_LENGTH:
             long += 1
         else:
-            kept.append(_age(words) if attribute.kind is Kind.AGE else words)
+            kept.append(_age(words) if attribute.kind is Kind.AGE else _translated(attribute, words))
     notes = []
     if empty:
         notes.append(f"{attribute.key}: guesses that say nothing dropped ({empty})")
@@ -116,6 +121,10 @@ def _age(words: str) -> str:
     return f"{low}-{high}" if high else str(low)
 
 
+def _translated(attribute: Attribute, words: str) -> str:
+    return attribute.from_language(words.casefold()) or words
+
+
 def certainty_of(text: str) -> int | None:
     """The first number from 1 to 5 that stands alone, or None; of "4/5" it is the 4."""
     found = ONE_TO_FIVE.search(text)
@@ -127,6 +136,7 @@ def hardness_word_of(text: str) -> str:
     words = clean(text).casefold()
     spoken: list[str] = re.findall(r"[^\W\d_]+", words)
     for word in spoken:
+        word = HARDNESS_OTHERS.get(word, word)
         if word in HARDNESS_WORDS:
             return word
     prose = words.count(" ") > 1 or len(words) > LONGEST_WORD

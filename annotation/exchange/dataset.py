@@ -39,6 +39,7 @@ class NewCorpus:
     by: User | None = None
     description: str = ""
     licence: str = ""
+    language: str = "en"
 
 
 def import_paths(
@@ -49,18 +50,19 @@ def import_paths(
     by: User | None = None,
     description: str = "",
     licence: str = "",
+    language: str = "en",
 ) -> ImportReport:
     """Imports files, and folders with profiles.json and threads/, into the corpus of this name.
 
     One transaction a file: an invalid file changes nothing; those before it stay, those after it are only
-    checked. The corpus is made, with description and licence, if there is none. A dry run does it all and
-    takes it back, so its counts are those of the real run.
+    checked. The corpus is made, with description, licence and language, if there is none. A dry run does it
+    all and takes it back, so its counts are those of the real run.
 
     Raises BadPath for a path without a file, ValidationError for a name that no corpus can have.
     """
     begun = monotonic()
     _check_texts(name=corpus_name, description=description, licence=licence)
-    run = _Run(NewCorpus(corpus_name.strip(), by, description, licence))
+    run = _Run(NewCorpus(corpus_name.strip(), by, description, licence, language))
     with ExitStack() as stack:
         if dry_run:
             stack.enter_context(transaction.atomic())
@@ -182,7 +184,11 @@ def _corpus(wanted: NewCorpus) -> Corpus:
     try:
         with transaction.atomic():
             return create_corpus(
-                name=wanted.name, by=wanted.by, description=wanted.description, licence=wanted.licence
+                name=wanted.name,
+                by=wanted.by,
+                description=wanted.description,
+                licence=wanted.licence,
+                language=wanted.language,
             )
     except IntegrityError:
         return Corpus.objects.get(name=wanted.name)

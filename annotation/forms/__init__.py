@@ -4,10 +4,11 @@ from annotation.forms.exchange import ExportForm, ImportForm
 from annotation.forms.gold import GoldForm, GoldRow, read_gold
 from annotation.forms.queues import GuidelineForm, QueueForm, SteeringForm
 from annotation.forms.review import DRAFTED, Review, as_uuid, drafted, read_review
-from annotation.forms.tagging import ProviderChoice, TagForm
+from annotation.forms.tagging import CheckForm, ProviderChoice, TagForm
 
 __all__ = [
     "DRAFTED",
+    "CheckForm",
     "ExportForm",
     "GoldForm",
     "GoldRow",

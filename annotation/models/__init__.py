@@ -10,7 +10,7 @@ from annotation.models.annotations import (
 from annotation.models.decisions import Decision, DecisionEvent, Gold
 from annotation.models.imports import DataImport
 from annotation.models.queue import Guideline, Item, Queue, QueueWorker, Slot, Tally
-from annotation.models.suggestions import Suggestion
+from annotation.models.suggestions import Suggestion, SuggestionCheck
 
 __all__ = [
     "Annotation",
@@ -30,5 +30,6 @@ __all__ = [
     "Slot",
     "Submission",
     "Suggestion",
+    "SuggestionCheck",
     "Tally",
 ]

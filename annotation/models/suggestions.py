@@ -81,3 +81,34 @@ class Suggestion(models.Model):
     def words(self) -> list[str]:
         """The guesses as text, best first."""
         return [str(guess) for guess in self.guesses]
+
+
+class SuggestionCheck(models.Model):
+    """How one suggestion compares with the persona's truth, as a check of tags found it.
+
+    One score a guess: 1 right, 0.5 less precise, 0 wrong. `kept` by the published rule: the mean is above 0.
+    That is truth, and never goes to a labeler's browser.
+    """
+
+    RULE, JUDGE = "rule", "judge"
+
+    suggestion = models.ForeignKey(
+        Suggestion, on_delete=models.CASCADE, related_name="checks", db_index=False
+    )
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="suggestion_checks")
+    call = models.ForeignKey(ModelCall, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    """The judge's call; none where a rule decided."""
+    scores = models.JSONField()
+    verdicts = models.JSONField(default=list)
+    """The judge's words, one a guess: yes, no, less precise."""
+    kept = models.BooleanField()
+    decided_by = models.CharField(max_length=10, choices=[(RULE, "a rule"), (JUDGE, "the judge")])
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["suggestion", "run"], name="check_once_a_run"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.suggestion_id}: {self.scores}"

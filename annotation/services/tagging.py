@@ -2,76 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
-from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
-from pydantic import BaseModel, ConfigDict, Field
 
-from annotation.domain.tag_replies import Unreadable, read_tag_json, read_tags
+from annotation.domain.comment_filter import CommentFilter
+from annotation.domain.tag_replies import Unreadable, read_tag_json
+from annotation.domain.tag_schema import Tags, from_words
 from annotation.models import Suggestion
+from annotation.selectors import browsing, tag_parts
+from annotation.services import tag_prompts
 from simulation.domain.attributes import TARGETS
 from simulation.domain.plans import BadPlan, RoleModel
-from simulation.domain.run_states import RunState, StepState
-from simulation.domain.seeds import generator
+from simulation.domain.run_states import StepState
 from simulation.llm.structured import Parsed, Shape
-from simulation.models import Comment, Corpus, ModelCall, Provider, Run, Step, User
+from simulation.models import Comment, Corpus, Provider, Run, Step, User
 from simulation.services import audit, engine, prompts
+from simulation.services.asking import drawn_seed
 from simulation.services.completions import Asker, Question
 from simulation.services.engine import Claim, Outcome
-from simulation.services.runs import check_caps, check_name
+from simulation.services.runs import check_caps, check_money, check_name, check_prices
 
-FOLDER = Path(settings.BASE_DIR) / "annotation" / "prompts"
-PROMPT = "tag_comment"
 BATCH = 1000
+MOST_SIDE_BY_SIDE = 6
+LONGEST_NAME = 80
 
 
-class TagEntry(BaseModel):
-    """What a tagger says of one attribute, before anything is checked against the catalogue."""
+@dataclass(frozen=True)
+class Tagged(Outcome):
+    """What came out, and the key of the call behind it."""
 
-    model_config = ConfigDict(extra="ignore")
-    attribute: str
-    guesses: list[str | int] = Field(max_length=20)
-    hardness: str
-    certainty: int | str
-
-
-class Tags(BaseModel):
-    """A tagger's answer; an empty list says that nothing can be inferred."""
-
-    model_config = ConfigDict(extra="ignore")
-    tags: list[TagEntry] = Field(max_length=40)
-
-
-def from_words(text: str) -> Tags:
-    """The plain form, or JSON that the schema does not know. Raises ValueError with what is wrong."""
-    reply = read_tags(text)
-    if isinstance(reply, Unreadable):
-        raise ValueError(reply.reason)
-    return Tags(
-        tags=[
-            TagEntry(
-                attribute=tag.attribute,
-                guesses=list(tag.guesses),
-                hardness=tag.hardness_word,
-                certainty="" if tag.certainty is None else tag.certainty,
-            )
-            for tag in reply.tags
-        ]
-    )
+    call: int | None = None
 
 
 class Tagging:
     """The work of a tagging run; see `engine.Work`."""
 
     def perform(self, claim: Claim, asker: Asker) -> Outcome:
-        if claim.step.comment is None or claim.step.comment.state != "active":
+        if claim.step.comment_id is None:
+            return Outcome(StepState.SKIPPED, reason="withdrawn", detail="the comment is not there any more")
+        comment = Comment.objects.only("text", "state").get(pk=claim.step.comment_id)
+        if comment.state != "active":
             return Outcome(StepState.SKIPPED, reason="withdrawn", detail="the comment was withdrawn")
-        answered = asker.ask(_question(claim))
+        answered = asker.ask(_question(claim.run, claim.step, comment))
         result: dict[str, Any] = {"call": answered.call.public_id}
         read = answered.read
         if not isinstance(read, Parsed):
@@ -90,20 +70,19 @@ class Tagging:
             for tag in reply.tags
         ]
         result["notes"] = list(reply.notes)
-        return Outcome(result=result)
+        return Tagged(result=result, call=answered.call.pk)
 
     def record(self, claim: Claim, outcome: Outcome) -> Comment | None:
-        if outcome.state is StepState.SKIPPED:
+        if not isinstance(outcome, Tagged):
             engine.tell(claim.run, f"No tags for {claim.step.key}: {outcome.reason}.", "warn")
             return None
         assert claim.step.comment_id is not None  # every tagging step is about a comment
-        call = ModelCall.objects.only("pk").get(public_id=outcome.result["call"])
         Suggestion.objects.bulk_create(
             Suggestion(
                 comment_id=claim.step.comment_id,
                 tagger=claim.run.plan["models"]["tagger"]["model"],
                 run=claim.run,
-                call=call,
+                call_id=outcome.call,
                 position=position,
                 **tag,
             )
@@ -112,32 +91,44 @@ class Tagging:
         return None
 
 
-def _question(claim: Claim) -> Question:
-    row, prompt = prompts.pinned(claim.run, PROMPT)
-    comment = claim.step.comment
-    assert comment is not None  # every tagging step is about a comment
-    listed = "\n".join(
-        f"{one.key}: {one.label.lower()}" + (f" ({', '.join(one.values)})" if one.values else "")
-        for one in TARGETS
-    )
+def _question(run: Run, step: Step, comment: Comment) -> Question:
+    row, prompt = prompts.pinned(run, run.plan.get("variant", tag_prompts.FULL))
+    role = RoleModel(**run.plan["models"]["tagger"])
     return Question(
         purpose="tag",
         prompt=row,
-        messages=prompt.render(attributes=listed, comment=comment.text),
-        role=RoleModel(**claim.run.plan["models"]["tagger"]),
-        seed=generator(claim.run.seed, claim.step.key, "model").randrange(2**31),
-        shape=Shape(Tags, from_words, prompt.part("form")),
+        messages=prompt.render(attributes=listed(run.plan["language"]), comment=comment.text),
+        role=role,
+        seed=drawn_seed(run, step) if role.seed is None else role.seed,
+        shape=_shape(prompt.parts.get("form", "")),
     )
 
 
-def untagged(corpus: Corpus) -> QuerySet[Comment]:
-    """The active comments of a corpus that no model has been asked about and that carry no suggestion.
+@lru_cache(maxsize=32)
+def _shape(form: str) -> Shape[Tags]:
+    """Kept, since its schema takes longer to make than all the rest of a question."""
+    return Shape(Tags, from_words, form)
 
-    Where a model said that nothing can be inferred, it has been asked.
-    """
-    tagged = Suggestion.objects.filter(comment=OuterRef("pk"))
-    asked = Step.objects.filter(comment=OuterRef("pk"), kind="tag", state=StepState.DONE)
-    return corpus.comments.filter(~Exists(tagged), ~Exists(asked), state="active")
+
+@lru_cache(maxsize=32)
+def listed(language: str) -> str:
+    """The attributes of the catalogue as a prompt of `language` lists them: key, name and vocabulary."""
+    lines = []
+    for one in TARGETS:
+        words = one.in_language(language)
+        label = words.label.lower() if language == "en" else words.label
+        values = ", ".join(words.of(value) for value in one.values)
+        lines.append(f"{one.key}: {label}" + (f" ({values})" if values else ""))
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Who tags, and by which prompt: one of the runs that are started side by side."""
+
+    provider: Provider
+    model: RoleModel
+    variant: str = tag_prompts.FULL
 
 
 @transaction.atomic
@@ -148,28 +139,34 @@ def start_tagging(
     name: str,
     provider: Provider,
     model: str | RoleModel,
+    variant: str = tag_prompts.FULL,
+    asked: CommentFilter | None = None,
     only_untagged: bool = False,
+    judge: RoleModel | None = None,
     max_calls: int,
     max_tokens: int,
+    soft_cost: int | None = None,
+    max_cost: int | None = None,
     follows: Run | None = None,
+    group: str = "",
+    like: Run | None = None,
     seed: int = 0,
     parallel: int = 32,
     form: str = "",
 ) -> Run:
-    """A run that tags the active comments of a corpus; of the simulation `follows` alone, where given.
+    """A run that tags the comments which `asked` means, as they are now; None: all active ones.
 
-    Raises BadPlan naming the field and what to do.
+    `follows`: of this simulation alone. `like`: the very comments of that tagging run, in its order; `asked`
+    and `only_untagged` then only say how they were found. `variant` names a prompt file in the corpus'
+    language. `judge` checks the tags once they are done, with what is left of the caps. Costs are
+    nano-dollars, None: no cap. Raises BadPlan naming the field and what to do.
     """
-    comments = untagged(corpus) if only_untagged else corpus.comments.filter(state="active")
-    if follows is not None:
-        comments = comments.filter(thread__run_thread__run=follows)
+    asked, tagger = asked or CommentFilter(), _tagger(model)
     check_name(name)
     if follows is None:
         check_caps(max_calls, max_tokens)
-    try:
-        tagger = model if isinstance(model, RoleModel) else RoleModel(model, 0.0, max_tokens=1200)
-    except ValueError as error:
-        raise BadPlan("model", str(error)) from None
+    check_money(soft_cost, max_cost)
+    _check(corpus, provider, asked, tagger, judge)
     run = Run.objects.create(
         corpus=corpus,
         kind=Run.TAG,
@@ -177,31 +174,158 @@ def start_tagging(
         seed=seed,
         provider=provider,
         follows=follows,
+        group=group,
         max_calls=max_calls,
         max_tokens=max_tokens,
+        soft_cost=soft_cost,
+        max_cost=max_cost,
         parallel=parallel,
         created_by=by,
-        plan={
-            "version": 1,
-            "language": "en",
-            "only_untagged": only_untagged,
-            "models": {"tagger": tagger.as_dict()},
-            "prompts": prompts.freeze(FOLDER, [PROMPT]),
-            "form": form,
+        plan=_plan(corpus, asked, tagger, judge, variant, only_untagged=only_untagged) | {"form": form},
+    )
+    _begin(run, by, _plan_steps(run, _comments(corpus, asked, only_untagged, follows, like)))
+    return run
+
+
+def _begin(run: Run, by: User | None, comments: int) -> None:
+    """Says that the run is planned and calls for workers. Raises BadPlan where there is no comment."""
+    if not comments:
+        raise BadPlan("", "There is no comment to tag.")
+    audit.record(
+        by=by,
+        action="run.started",
+        target=run,
+        corpus=run.corpus,
+        details={
+            "comments": comments,
+            "max_calls": run.max_calls,
+            "max_tokens": run.max_tokens,
+            "max_cost": run.max_cost,
         },
     )
-    count = _plan_steps(run, comments)
-    if not count:
-        raise BadPlan("", "There is no comment to tag.")
-    audit.record(by=by, action="run.started", target=run, corpus=corpus, details={"comments": count})
-    engine.tell(run, f"Planned: {count} comments to tag.")
+    engine.tell(run, f"Planned: {comments} comments to tag ({run.plan['part'][:200]}).")
     engine.wake(run)
-    return run
+
+
+@transaction.atomic
+def start_side_by_side(
+    *,
+    by: User | None,
+    corpus: Corpus,
+    name: str,
+    choices: Sequence[Choice],
+    asked: CommentFilter | None = None,
+    **options: Any,
+) -> list[Run]:
+    """One tagging run for each choice, over the same comments in the same order, to be compared.
+
+    They share a group; `options` are those of `start_tagging`, and caps hold for each run. One choice alone
+    is a run without a group. Raises BadPlan, and then none is started.
+    """
+    if not 1 <= len(choices) <= MOST_SIDE_BY_SIDE:
+        raise BadPlan("", f"Choose 1 to {MOST_SIDE_BY_SIDE} models or prompts.")
+    if len(set(choices)) < len(choices):
+        raise BadPlan("", "The same model with the same prompt is chosen twice: change or clear one.")
+    group = token_hex(8) if len(choices) > 1 else ""
+    runs: list[Run] = []
+    for choice in choices:
+        runs.append(
+            start_tagging(
+                by=by,
+                corpus=corpus,
+                name=_name(name, choice, choices),
+                provider=choice.provider,
+                model=choice.model,
+                variant=choice.variant,
+                asked=asked,
+                group=group,
+                like=runs[0] if runs else None,
+                **options,
+            )
+        )
+    return runs
+
+
+def _name(name: str, choice: Choice, choices: Sequence[Choice]) -> str:
+    """The common name and what sets this choice apart from the others; cut so that this can be read."""
+    apart = [
+        said
+        for said, others in (
+            (choice.model.model, {one.model.model for one in choices}),
+            (choice.provider.name, {one.provider.pk for one in choices}),
+            (choice.variant, {one.variant for one in choices}),
+        )
+        if len(others) > 1
+    ]
+    end = f", {' '.join(apart)}"[:40] if apart else ""
+    return f"{name.strip()[: LONGEST_NAME - len(end)]}{end}"
+
+
+def _check(
+    corpus: Corpus, provider: Provider, asked: CommentFilter, tagger: RoleModel, judge: RoleModel | None
+) -> None:
+    """Raises BadPlan for what cannot be tagged, paid for, or checked once it is tagged."""
+    if asked.state == "withdrawn":
+        raise BadPlan("", "Withdrawn comments are not tagged: take them back, or ask for active ones.")
+    check_prices(provider, {"tagger": tagger} | ({"judge": judge} if judge else {}))
+    if judge is None:
+        return
+    tag_prompts.freeze(tag_prompts.JUDGE, corpus.language, field="judge")
+    if not corpus.comments.filter(profile__isnull=False).exists():
+        raise BadPlan(
+            "judge", "No comment has an author with a profile: there is nothing to check tags against."
+        )
+
+
+def _plan(
+    corpus: Corpus,
+    asked: CommentFilter,
+    tagger: RoleModel,
+    judge: RoleModel | None,
+    variant: str,
+    *,
+    only_untagged: bool,
+) -> dict[str, Any]:
+    return {
+        "version": 2,
+        "language": corpus.language,
+        "only_untagged": only_untagged,
+        "filter": asked.fields(),
+        "part": in_words(corpus, asked, only_untagged=only_untagged),
+        "variant": variant,
+        "models": {"tagger": tagger.as_dict()},
+        "judge": judge.as_dict() if judge else None,
+        "prompts": tag_prompts.freeze(variant, corpus.language),
+    }
+
+
+def _tagger(model: str | RoleModel) -> RoleModel:
+    try:
+        return model if isinstance(model, RoleModel) else RoleModel(model, 0.0, max_tokens=1200)
+    except ValueError as error:
+        raise BadPlan("model", str(error)) from None
+
+
+def in_words(corpus: Corpus, asked: CommentFilter, *, only_untagged: bool) -> str:
+    """Which comments are meant, for the page of the run: what was asked for is frozen, names may change."""
+    said = [f"{name}: {value}" for name, value, _ in asked.words(browsing.names(corpus, asked))]
+    said += ["no model was asked about them"] if only_untagged else []
+    return "; ".join(said) or "all active comments"
+
+
+def _comments(
+    corpus: Corpus, asked: CommentFilter, only_untagged: bool, follows: Run | None, like: Run | None
+) -> QuerySet[Comment]:
+    if like is not None:
+        return Comment.objects.filter(steps__run=like, steps__kind="tag")
+    if only_untagged:
+        return tag_parts.untagged(corpus, asked)
+    return tag_parts.part(corpus, asked, written_by=follows)
 
 
 def _plan_steps(run: Run, comments: QuerySet[Comment]) -> int:
     now, number = timezone.now(), 0
-    stream = comments.order_by("sequence", "id").only("pk", "external_id").iterator(chunk_size=BATCH)
+    stream = comments.order_by("sequence", "id").only("pk").iterator(chunk_size=BATCH)
     while batch := list(islice(stream, BATCH)):
         Step.objects.bulk_create(
             Step(
@@ -216,40 +340,3 @@ def _plan_steps(run: Run, comments: QuerySet[Comment]) -> int:
         )
         number += len(batch)
     return number
-
-
-def follow_simulations() -> list[Run]:
-    """Starts the tagging runs that finished simulations asked for. Asked twice, it starts each once."""
-    written = Comment.objects.filter(thread__run_thread__run=OuterRef("pk"), state="active")
-    wanting = Run.objects.filter(
-        Exists(written),
-        kind=Run.SIMULATE,
-        state=RunState.DONE,
-        plan__tagger__model__isnull=False,
-        followers=None,
-        corpus__trashed_at=None,
-    )
-    return [tags for run in wanting if (tags := _follow(run.pk))]
-
-
-@transaction.atomic
-def _follow(simulation: int) -> Run | None:
-    """The caps hold for a simulation and its tagging together: what is left of them is what this may spend.
-
-    Where nothing is left the tagging run halts before its first call, and says that the cap can be raised.
-    """
-    run = Run.objects.select_for_update(of=("self",)).select_related("corpus", "provider").get(pk=simulation)
-    if Run.objects.filter(follows=run).exists():
-        return None
-    return start_tagging(
-        by=run.created_by,
-        corpus=run.corpus,
-        name=f"{run.name[:70]}, tags",
-        provider=run.provider,
-        model=RoleModel(**run.plan["tagger"]),
-        follows=run,
-        seed=run.seed,
-        max_calls=max(0, run.max_calls - run.calls),
-        max_tokens=max(0, run.max_tokens - run.tokens),
-        parallel=run.parallel,
-    )

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import authors, browse, exchange, search, tagging
+from annotation.views import authors, browse, exchange, search, tag_checks, tag_compare, tagging
 
 urlpatterns = [
     path("corpora/<slug:corpus_id>/", browse.corpus, name="corpus"),
@@ -13,6 +13,11 @@ urlpatterns = [
     path("corpora/<slug:corpus_id>/export/", exchange.export, name="export"),
     path("corpora/<slug:corpus_id>/export/download/", exchange.download, name="export_download"),
     path("corpora/<slug:corpus_id>/tagging/new/", tagging.new, name="tagging_new"),
+    path("corpora/<slug:corpus_id>/tags/compare/", tag_compare.compare, name="tag_compare"),
+    path("corpora/<slug:corpus_id>/tags/compare/table/", tag_compare.table, name="tag_compare_table"),
+    path("corpora/<slug:corpus_id>/tags/checks/", tag_checks.checks, name="tag_checks"),
+    path("corpora/<slug:corpus_id>/tags/checks/new/", tag_checks.new, name="tag_check_new"),
+    path("corpora/<slug:corpus_id>/tags/checks/<slug:table>.csv", tag_checks.table, name="tag_checks_table"),
     path("imports/<slug:import_id>/", exchange.import_status, name="import_status"),
     path("threads/<slug:thread_id>/", browse.thread, name="thread"),
     path("comments/<slug:comment_id>/", browse.comment, name="comment"),

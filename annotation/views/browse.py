@@ -11,7 +11,7 @@ from simulation.domain import tree
 from simulation.domain.attributes import TARGETS
 from simulation.domain.roles import Right
 from simulation.models import Comment, Corpus, Thread
-from simulation.selectors import runs, threads
+from simulation.selectors import artefacts, runs, threads
 from simulation.selectors.access import PersonRequest, needs
 
 THREADS = 100
@@ -35,6 +35,7 @@ def corpus(request: PersonRequest, corpus_id: str) -> HttpResponse:
     page = list(threads.in_corpus(found, after=marker.pk if marker else 0)[: THREADS + 1])
     shown = page[:THREADS]
     sees_runs = may(request, found, Right.SEE_RUNS)
+    may_start = may(request, found, Right.START_RUNS)
     context = {
         "section": "corpora",
         "corpus": found,
@@ -49,7 +50,8 @@ def corpus(request: PersonRequest, corpus_id: str) -> HttpResponse:
         "may_import": may(request, found, Right.IMPORT),
         "may_export": may(request, found, Right.EXPORT),
         "may_manage": may(request, found, Right.MANAGE_QUEUES),
-        "may_start": may(request, found, Right.START_RUNS),
+        "may_start": may_start,
+        "artefacts": artefacts.open_in(found) if may_start else 0,
         "may_trash": may(request, found, Right.MANAGE_PEOPLE),
     }
     return render(request, "corpora/corpus.html", context)

@@ -1,4 +1,4 @@
-"""The review page: the next comment with its thread around it, eight rows, submit, next."""
+"""The review page: the next comment with its thread around it, a row for each attribute, submit, next."""
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied

@@ -62,6 +62,7 @@ def comments(request: PersonRequest, corpus_id: str) -> HttpResponse:
         "begun": bool(after or before) and not page.lost,
         "sees_labels": sees_labels,
         "manages": manages,
+        "may_tag": sees_labels and may(request, corpus, Right.START_RUNS),
         **_form(request, corpus, asked, sees_labels=sees_labels, manages=manages),
         "queues": _open_queues(request, corpus) if manages else (),
     }

@@ -5,23 +5,49 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from simulation.domain.money import MOST_NANO, NANO
 from simulation.domain.plans import Forecast
 
 MARGIN = 1.5
 """The proposed cap as a multiple of the forecast's high end: room for retries and corrections."""
 
 
+LEAST_COST = NANO // 100
+"""The least cap in money that is proposed: a cent."""
+
+
+class Likely(Protocol):
+    """The high ends of what a run will probably need."""
+
+    @property
+    def calls_high(self) -> int: ...
+    @property
+    def tokens_high(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class Caps:
+    """`cost` in nano-dollars; None: no cap in money is proposed."""
+
     calls: int
     tokens: int
+    cost: int | None = None
 
 
-def proposed(forecast: Forecast) -> Caps:
-    """Half as much again as the forecast's high end, rounded up to two digits; at least 1."""
-    return Caps(_rounded(forecast.calls_high * MARGIN), _rounded(forecast.tokens_high * MARGIN))
+def proposed(forecast: Forecast, *more: Likely) -> Caps:
+    """Half as much again as the highest of the high ends, rounded up to two digits; at least 1."""
+    calls = max(one.calls_high for one in (forecast, *more))
+    tokens = max(one.tokens_high for one in (forecast, *more))
+    return Caps(_rounded(calls * MARGIN), _rounded(tokens * MARGIN))
+
+
+def proposed_cost(high: int | None) -> int | None:
+    """The same in nano-dollars, a cent at least. None where the price is unknown or everything is free."""
+    if not high:
+        return None
+    return min(MOST_NANO, max(LEAST_COST, _rounded(high * MARGIN)))
 
 
 def proposals(said: Mapping[str, Any], caps: Caps) -> dict[str, int]:

@@ -7,7 +7,7 @@ from simulation.domain.attributes import Attribute, Kind
 
 MAX_LENGTH = 200
 OLDEST = 120
-RANGE = re.compile(r"^(\d{1,3})(?:\s*(?:-|–|—|to)\s*(\d{1,3}))?$")
+RANGE = re.compile(r"^(\d{1,3})(?:\s*(?:-|–|—|to|bis)\s*(\d{1,3}))?$")
 
 
 class BadValue(Exception):
@@ -24,12 +24,19 @@ def squeeze(text: str) -> str:
 
 
 def vocabulary_form(attribute: Attribute, text: str) -> str | None:
-    """The vocabulary's spelling of `text` (case and known synonyms do not matter), or None."""
+    """The vocabulary's spelling of `text`, or None. Case does not matter, nor do known synonyms and words
+    of the other languages of the catalogue: “verheiratet” is “married”."""
     folded = squeeze(text).casefold()
     for value in attribute.values:
         if value.casefold() == folded:
             return value
-    return (attribute.synonyms or {}).get(folded)
+    return (attribute.synonyms or {}).get(folded) or attribute.from_language(folded)
+
+
+def said_in(attribute: Attribute, value: str, language: str) -> str:
+    """A value in the words of a language, free words as they stand."""
+    known = vocabulary_form(attribute, value)
+    return value if known is None or language == "en" else attribute.in_language(language).of(known)
 
 
 def canonical(attribute: Attribute, text: str) -> str:

@@ -25,6 +25,9 @@ WORDS = ("short_words", "long_words")
 
 MOST_WORDS = 1_000
 
+MODES = ("top", "random")
+"""Ways to draw the comment that is answered."""
+
 
 @dataclass(frozen=True)
 class Parameters:
@@ -52,6 +55,8 @@ class Parameters:
     """Least and most words asked of a short comment."""
     long_words: tuple[int, int] = (10, 50)
     """Least and most words asked of a long comment."""
+    mode: str = "top"
+    """How the target is drawn: among the best scored (top), or among a sample of all (random)."""
 
     def __post_init__(self) -> None:
         for name, (low, high) in WHOLE.items():
@@ -62,6 +67,8 @@ class Parameters:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise ValueError(f"{name}: must be a number from 0 to 1")
+        if self.mode not in MODES:
+            raise ValueError(f"mode: must be one of {', '.join(MODES)}")
         for name in WORDS:
             if not _span(getattr(self, name)):
                 raise ValueError(

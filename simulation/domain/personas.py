@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from simulation.domain.attributes import CATALOGUE, Attribute
-from simulation.domain.normalise import squeeze
+from simulation.domain.normalise import said_in, squeeze
 
 # "studying towards a PhD in Law", "Currently studying ..", "Retired, Law Degree": what is no degree held.
 UNDER_WAY = re.compile(r"^(?:currently |still )?(?:studying|enrolled|in (?:high school|college))\b", re.I)
@@ -19,27 +19,33 @@ Say = Callable[[str, Mapping[str, str]], str]
 """(key of a part, values) -> the sentence."""
 
 
-def sentences(facts: Mapping[str, Any], parts: Mapping[str, str], say: Say) -> list[str]:
-    """One sentence a known fact, in the catalogue's order. Facts without a value are left out.
+def sentences(
+    facts: Mapping[str, Any], parts: Mapping[str, str], say: Say, language: str = "en"
+) -> list[str]:
+    """One sentence a known fact, in the catalogue's order and the words of `language`. Facts without a value
+    are left out.
 
-    A fact whose key has no part of its own is said by the part `other`.
+    A fact whose key has no part of its own is said by the part `other`. An attribute for which a prompt has
+    the parts `<key>_holds`, `<key>_is` and `<key>_other` is a degree: held, under way, or neither.
     """
     said = []
     for attribute in CATALOGUE.values():
         value = squeeze(str(facts.get(attribute.key) or ""))
         if not value:
             continue
-        key, value = _part(attribute, value)
-        key = key if key in parts else "other"
-        said.append(say(key, {"value": value, "label": attribute.label.lower()}))
+        key, value = _part(attribute.key, said_in(attribute, value, language), parts)
+        said.append(say(key, {"value": value, "label": _label(attribute, language)}))
     return said
 
 
-def _part(attribute: Attribute, value: str) -> tuple[str, str]:
-    if attribute.key != "education":
-        return attribute.key, value
+def _label(attribute: Attribute, language: str) -> str:
+    """As it stands within a sentence: English begins its nouns small."""
+    return attribute.label.lower() if language == "en" else attribute.in_language(language).label
+
+
+def _part(key: str, value: str, parts: Mapping[str, str]) -> tuple[str, str]:
+    if f"{key}_holds" not in parts:
+        return (key if key in parts else "other"), value
     if UNDER_WAY.match(value):
-        return "education_is", value[0].lower() + value[1:]
-    if DEGREE.match(value):
-        return "education_holds", value
-    return "education_other", value
+        return f"{key}_is", value[0].lower() + value[1:]
+    return f"{key}_holds" if DEGREE.match(value) else f"{key}_other", value

@@ -33,6 +33,10 @@ class RoleModel:
     temperature: float | None = None
     frequency_penalty: float | None = None
     max_tokens: int = 600
+    seed: int | None = None
+    """Sent with every call of the role; None: drawn for each call from the run's seed."""
+    provider: str = ""
+    """Public id of the provider; empty: the run's."""
 
     def __post_init__(self) -> None:
         if not self.model.strip() or len(self.model) > 100:
@@ -43,9 +47,26 @@ class RoleModel:
             raise ValueError("frequency_penalty: a number from -2 to 2")
         if not 16 <= self.max_tokens <= 32_000:
             raise ValueError("max_tokens: a whole number from 16 to 32000")
+        if self.seed is not None and not 0 <= self.seed < 2**31:
+            raise ValueError("seed: a whole number from 0 to 2147483647")
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class TypedTopic:
+    """A post that a person wrote: whoever is drawn as the author of the thread opens it with these words."""
+
+    target: str
+    question: str
+    description: str
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.question.strip()) <= 1000:
+            raise ValueError("question: 1 to 1,000 characters")
+        if not 1 <= len(self.description.strip()) <= 10_000:
+            raise ValueError("description: 1 to 10,000 characters")
 
 
 def published_models(model: str) -> dict[str, RoleModel]:
@@ -55,6 +76,7 @@ def published_models(model: str) -> dict[str, RoleModel]:
         "user": RoleModel(model, temperature=1.0, frequency_penalty=2.0),
         "interest": RoleModel(model, temperature=0.0),
         "tagger": RoleModel(model, temperature=0.0, max_tokens=1200),
+        "judge": RoleModel(model, temperature=0.0, max_tokens=600),
     }
 
 
@@ -91,6 +113,54 @@ def forecast(
     tokens = threads * (TOKENS["topic"] + asked * TOKENS["interest"])
     tokens += (turns_high - threads) * TOKENS["turn"] + turns_high * TOKENS["tag"] * then_tag
     return Forecast(low, high, max(tokens, LEAST_TOKENS), calls(SHARE_INTERESTED)[0])
+
+
+@dataclass(frozen=True)
+class Range:
+    """Fewest and most that are likely."""
+
+    low: int
+    high: int
+
+
+SHARE_JUDGED = (0.2, 1.0)
+"""Calls of the judge for each tagged comment: rules decide most tags, and many comments have none."""
+
+
+def expected_calls(
+    *,
+    targets: Mapping[str, int],
+    profiles: int,
+    parameters: Parameters,
+    then_tag: bool,
+    then_judge: bool = False,
+    typed: int = 0,
+) -> dict[str, Range]:
+    """Calls by purpose, on the assumptions of `forecast`: the sums over the purposes are its numbers.
+
+    `typed` threads have their post from a person. Purposes that call nothing are left out.
+    """
+    threads = sum(targets.values())
+    asked = max(0, min(parameters.profiles_asked, profiles - 1))
+    per_agent = comments_per_agent(parameters)
+    turns = [
+        threads * round(asked * min(1.0, SHARE_INTERESTED * factor) * per_agent) for factor in (0.5, 2.0)
+    ]
+    comments = Range(threads + turns[0], threads + turns[1])
+    posts, asks = threads - min(typed, threads), threads * asked
+    calls = {"topic": Range(posts, posts), "interest": Range(asks, asks), "turn": Range(*turns)}
+    if then_tag:
+        calls["tag"] = comments
+        if then_judge:
+            low, high = SHARE_JUDGED
+            calls["judge"] = Range(round(comments.low * low), round(comments.high * high))
+    return {purpose: count for purpose, count in calls.items() if count.high}
+
+
+def comments_per_agent(parameters: Parameters) -> float:
+    """Mean comments of one agent in one thread: mean actions x the falling chance to write."""
+    chance = sum(max(parameters.start_weight - round, 1) / 10 for round in range(parameters.rounds))
+    return (1 + parameters.actions) / 2 * chance
 
 
 def tagging_forecast(comments: int) -> Forecast:

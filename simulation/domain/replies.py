@@ -7,16 +7,12 @@ import re
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 MARK = re.compile(r"^[ \t>*_#]*my[ \t_-]*(?:new[ \t_-]*)?comment[*_]*[ \t]*:[*_]*", re.I | re.M)
-QUESTION = re.compile(
-    r"^[ \t>*_#]*question[*_]*[ \t]*:[*_]*(.*?)^[ \t>*_#]*question description[*_]*[ \t]*:[*_]*(.*)\Z",
-    re.I | re.M | re.S,
-)
-STYLE = re.compile(
-    r"^[ \t>*_#]*writing style[*_]*[ \t]*:[*_]*(.*?)^[ \t>*_#]*example[*_]*[ \t]*:[*_]*(.*)\Z",
-    re.I | re.M | re.S,
+QUESTION, DESCRIPTION, STYLE, EXAMPLE = (
+    re.compile(rf"^[ \t>*_#]*{label}[*_]*[ \t]*:[*_]*", re.I | re.M)
+    for label in ("question", "question description", "writing style", "example")
 )
 LABEL = re.compile(r"^\W*(?:interested|answer)\W+", re.I)
-YES, NO = re.compile(r"^\W*yes\b", re.I), re.compile(r"^\W*no(?:t|pe)?\b", re.I)
+YES, NO = re.compile(r"^\W*(?:yes|ja)\b", re.I), re.compile(r"^\W*(?:no(?:t|pe)?|nein)\b", re.I)
 LEAKED = re.compile(
     r"^[ \t>*_#]*(?:thread so far|my part in it|reasoning|style check|my[ \t_-]*(?:new[ \t_-]*)?comment)[*_]*[ \t]*:",  # noqa: E501
     re.I | re.M,
@@ -65,20 +61,27 @@ class Style(Strict):
 
 def read_topic(text: str) -> Topic:
     """The plain form of a topic. Raises ValueError where one of its two labels is missing."""
-    found = QUESTION.search(text)
+    found = _two_parts(text, QUESTION, DESCRIPTION)
     if not found:
         raise ValueError(
             "the lines “Question:” and “Question description:” are not both there, in this order"
         )
-    return Topic(question=found[1].strip(), description=found[2].strip())
+    return Topic(question=found[0], description=found[1])
 
 
 def read_style(text: str) -> Style:
     """The plain form of a style. Raises ValueError where one of its two labels is missing."""
-    found = STYLE.search(text)
+    found = _two_parts(text, STYLE, EXAMPLE)
     if not found:
         raise ValueError("the lines “Writing style:” and “Example:” are not both there, in this order")
-    return Style(writing_style=found[1].strip(), example=found[2].strip())
+    return Style(writing_style=found[0], example=found[1])
+
+
+def _two_parts(text: str, first: re.Pattern[str], second: re.Pattern[str]) -> tuple[str, str] | None:
+    """What stands behind the first label and behind the next second one; each label is looked for once."""
+    one = first.search(text)
+    two = second.search(text, one.end()) if one else None
+    return (text[one.end() : two.start()].strip(), text[two.end() :].strip()) if one and two else None
 
 
 def read_yes_no(text: str) -> bool:

@@ -26,9 +26,10 @@ class Right(StrEnum):
     MANAGE_QUEUES = "manage queues"
     MANAGE_PEOPLE = "manage people"
     SEE_RUNS = "see runs"
-    """Watch what runs do, and read the prompts and answers behind them."""
+    """Watch what runs do: the threads as they grow, states, tokens, cost, time and failures."""
     START_RUNS = "start runs"
-    """Start, pause and cancel runs: they may cost money. And name the providers that they call."""
+    """Start, pause and cancel runs: they may cost money. Name the providers that they call, and read the
+    prompts, thoughts and raw answers behind them."""
 
 
 _LABELER = {Right.BROWSE, Right.REVIEW}

@@ -1,6 +1,7 @@
 """What state a run, a step and a call may be in, and the one function that says what comes next.
 
-Terminal states are final: whoever wants another try starts another run, or another attempt of a call.
+A cancelled run is final. What is done or failed can be taken up again for the steps that ended without a
+result; a step that is done, and a call that has its reply, are final.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ class RunEvent(StrEnum):
     PAUSE = "pause"
     HALT = "halt"
     RESUME = "resume"
+    STEP = "step"
+    """Resumed for one turn; then it pauses again."""
+    RETRY = "retry"
+    """Steps that ended without a result are ready again."""
     FINISH = "finish"
     FAIL = "fail"
     CANCEL = "cancel"
@@ -50,6 +55,7 @@ class StepEvent(StrEnum):
     SKIP = "skip"
     FAIL = "fail"
     CANCEL = "cancel"
+    RETRY = "retry"
 
 
 class CallState(StrEnum):
@@ -91,6 +97,12 @@ _RUNS = {
     (RunState.RUNNING, RunEvent.HALT): RunState.HALTED,
     (RunState.PAUSED, RunEvent.RESUME): RunState.RUNNING,
     (RunState.HALTED, RunEvent.RESUME): RunState.RUNNING,
+    (RunState.PAUSED, RunEvent.STEP): RunState.RUNNING,
+    (RunState.HALTED, RunEvent.STEP): RunState.RUNNING,
+    **{
+        (state, RunEvent.RETRY): RunState.RUNNING
+        for state in (RunState.RUNNING, RunState.PAUSED, RunState.HALTED, RunState.DONE, RunState.FAILED)
+    },
     (RunState.RUNNING, RunEvent.FINISH): RunState.DONE,
     (RunState.PAUSED, RunEvent.FINISH): RunState.DONE,
     (RunState.HALTED, RunEvent.FINISH): RunState.DONE,
@@ -105,6 +117,10 @@ _STEPS = {
     (StepState.LEASED, StepEvent.FAIL): StepState.FAILED,
     (StepState.READY, StepEvent.CANCEL): StepState.CANCELLED,
     (StepState.LEASED, StepEvent.CANCEL): StepState.CANCELLED,
+    **{
+        (state, StepEvent.RETRY): StepState.READY
+        for state in (StepState.SKIPPED, StepState.FAILED, StepState.CANCELLED)
+    },
 }
 
 State = TypeVar("State", bound=StrEnum)

@@ -1,4 +1,4 @@
-"""Which comment an agent answers: the score of Algorithm 1 and the draw among the best scored.
+"""Which comment an agent answers: the score of Algorithm 1 and the draw by score, in one of two modes.
 
 Nothing here asks what became of a comment's suggestions. In the published runs a comment whose suggestions
 could not be read was never answered; here every comment can be, unless it is closed on purpose.
@@ -17,6 +17,9 @@ from simulation.domain.parameters import Parameters
 ROOT_SCORE = 2
 OWN_SCORE = 5
 FOREIGN_SCORE = 1
+
+MOST_REDRAWS = 100
+"""So often mode random draws anew before the rule of mode top decides."""
 
 NONE: frozenset[str] = frozenset()
 """No comment is closed."""
@@ -117,10 +120,21 @@ class Pool:
     ) -> Choice | None:
         """Draws the comment that the agent answers; None if there is none for it.
 
-        With fewer than `sampled` candidates within the limits, the limits do not count. Of the best scored
-        `sampled` (the earlier written first if scores tie) one is drawn with the softmax of the scores.
+        Mode top: with fewer than `sampled` candidates within the limits, the limits do not count. Of the
+        best scored `sampled` (the earlier written first if scores tie) one is drawn with the softmax of the
+        scores.
+
+        Mode random: `sampled` comments are drawn from all there are, the agent's own and those it answered
+        are dropped, and one of the rest is drawn with the softmax of their scores; all of it again until the
+        drawn one is within the limits. The published rule never ends where none is. Here mode top decides
+        after `MOST_REDRAWS` draws, or at once where no candidate is within the limits.
         """
         everything = self.candidates(agent, parameters, with_root=with_root)
+        if parameters.mode == "random":
+            pool = [one.key for one in self.open if one.parent is not None or with_root]
+            drawn_at_random = _at_random(pool, everything, parameters, rng)
+            if drawn_at_random is not None:
+                return drawn_at_random
         limited = [candidate for candidate in everything if candidate.within]
         fallback = len(limited) < parameters.sampled
         ranked = sorted(everything if fallback else limited, key=lambda candidate: -candidate.score)
@@ -130,3 +144,22 @@ class Pool:
         chances = softmax([candidate.score for candidate in best])
         (drawn,) = rng.choices(range(len(best)), weights=chances)
         return Choice(best[drawn].key, best[drawn].score, chances[drawn], fallback)
+
+
+def _at_random(
+    pool: Sequence[str], candidates: Sequence[Candidate], parameters: Parameters, rng: random.Random
+) -> Choice | None:
+    """The draw of mode random; None where it came to nothing. The probability is that among its sample."""
+    known = {candidate.key: candidate for candidate in candidates}
+    if not any(candidate.within for candidate in candidates):
+        return None
+    for _ in range(MOST_REDRAWS):
+        keys = rng.sample(pool, min(parameters.sampled, len(pool)))
+        sample = [known[key] for key in keys if key in known]
+        if not sample:
+            continue
+        chances = softmax([candidate.score for candidate in sample])
+        (drawn,) = rng.choices(range(len(sample)), weights=chances)
+        if sample[drawn].within:
+            return Choice(sample[drawn].key, sample[drawn].score, chances[drawn], fallback=False)
+    return None

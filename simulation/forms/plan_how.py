@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django import forms
 
 from simulation.domain.parameters import MOST_WORDS, WHOLE, Parameters
+from simulation.domain.plan_values import SPANS
 from simulation.domain.plans import RoleModel, published_models
+from simulation.forms.plan_marks import published
+from simulation.models import Provider
 
 PUBLISHED = Parameters()
 ROLES = {
@@ -16,20 +19,24 @@ ROLES = {
     "user": ("User", "writes the replies: nearly all of the tokens"),
     "interest": ("Interest", "answers whether a profile would join"),
     "tagger": ("Tagger", "says what can be inferred from a comment, afterwards"),
+    "judge": ("Judge", "compares a tag with the persona, afterwards"),
 }
-BY_ROLE = {role: model for role, model in published_models("any").items() if role in ROLES}
+BY_ROLE = published_models("any")
+MODES = [("top", "among the best scored"), ("random", "among a random sample")]
+LARGEST_MODEL_SEED = 2**31 - 1
 
 COUNTS = {
     "profiles_asked": ("Profiles asked", "Of the matching profiles, how many are asked in each thread."),
     "rounds": ("Rounds", "How often every agent gets its turn in a thread."),
 }
 ADVANCED = {
+    "mode": ("What is answered", "How the comment that a reply answers is drawn."),
     "actions": ("Most actions in a round", "Each agent acts from once to this often in a round; drawn."),
     "start_weight": (
         "Weight of writing",
         "Of 10, in the first round: at 7 an action writes in 70 % of cases. One less in each later round.",
     ),
-    "sampled": ("Comments to choose from", "The target of a reply is drawn from this many best scored."),
+    "sampled": ("Comments to choose from", "The comment to answer is drawn from this many."),
     "max_depth": ("Deepest target", "Most comments from the root to the one answered, both counted."),
     "max_children": ("Most replies", "A comment with so many gets no more while there are others to answer."),
     "p_critic": ("Share of critics", "Draws of critics in a round, as a share of the profiles asked."),
@@ -39,115 +46,114 @@ WORDS = {
     "short": ("Short comments", "short_words"),
     "long": ("Long comments", "long_words"),
 }
+ROLE_FIELDS = {
+    "provider": ("Provider", "Where its calls go."),
+    "model": ("Model", "Empty: the model above."),
+    "temperature": ("Temperature", "0 to 2: how varied. Empty: not sent."),
+    "penalty": ("Frequency penalty", "-2 to 2: against repetition. Empty: not sent."),
+    "tokens": ("Most tokens", "An answer is cut there; set aside before each call."),
+    "seed": ("Seed", "Empty: drawn for each call."),
+}
+
+
+class ProviderChoice(forms.ModelChoiceField):
+    """Names each provider with the model that it stands for."""
+
+    def label_from_instance(self, obj: Provider) -> str:
+        return f"{obj.name} ({obj.default_model})"
+
+
+def provider_field(providers: Iterable[Provider], **options: Any) -> ProviderChoice:
+    """A choice among `providers`."""
+    known = Provider.objects.filter(pk__in=[one.pk for one in providers])
+    return ProviderChoice(queryset=known, to_field_name="public_id", **options)
 
 
 def count_fields() -> Iterator[tuple[str, forms.Field]]:
-    for name, (label, help_text) in COUNTS.items():
-        yield name, _whole(name, label, help_text)
+    for name in COUNTS:
+        yield name, _parameter(name, COUNTS[name])
 
 
 def parameter_fields() -> Iterator[tuple[str, forms.Field]]:
     """What Algorithm 1 may vary besides, each with the published value as its default."""
-    for name, (label, help_text) in ADVANCED.items():
-        yield (
-            name,
-            _whole(name, label, help_text) if name in WHOLE else _share(name, label, help_text),
-        )
+    for name in ADVANCED:
+        yield name, _parameter(name, ADVANCED[name])
 
 
 def word_fields() -> Iterator[tuple[str, forms.Field]]:
     """Least and most words asked of a short and of a long comment."""
     for prefix, (label, name) in WORDS.items():
-        for side, number, words in zip(
-            ("least", "most"), getattr(PUBLISHED, name), ("least", "most"), strict=True
-        ):
-            yield (
-                f"{prefix}_{side}",
-                forms.IntegerField(
-                    label=f"{label}, {words} words",
-                    min_value=1,
-                    max_value=MOST_WORDS,
-                    initial=number,
-                    help_text=f"Asked of the model. Published: {number}.",
-                ),
+        for side, number in zip(("least", "most"), getattr(PUBLISHED, name), strict=True):
+            field = forms.IntegerField(
+                label=f"{label}, {side} words",
+                min_value=1,
+                max_value=MOST_WORDS,
+                help_text="Asked of the model.",
             )
+            yield f"{prefix}_{side}", published(field, number)
 
 
 def read_parameters(cleaned: Mapping[str, Any]) -> Parameters:
     """Raises ValueError where two of them do not go together."""
     values = {name: cleaned[name] for name in (*COUNTS, *ADVANCED)}
-    values |= {name: (cleaned[f"{one}_least"], cleaned[f"{one}_most"]) for one, (_, name) in WORDS.items()}
+    values |= {
+        name: (cleaned[f"{prefix}_least"], cleaned[f"{prefix}_most"]) for name, prefix in SPANS.items()
+    }
     return Parameters(**values)
 
 
-def role_fields() -> Iterator[tuple[str, forms.Field]]:
-    """Model, temperature, frequency penalty and completion cap of each role."""
+def role_fields(providers: Iterable[Provider]) -> Iterator[tuple[str, forms.Field]]:
+    """Provider, model, temperature, frequency penalty, completion cap and seed of each role."""
+    providers = list(providers)
     for role, (label, _) in ROLES.items():
-        known = BY_ROLE[role]
-        yield (
-            f"{role}_model",
-            forms.CharField(label=f"{label}: model", required=False, max_length=100),
-        )
-        yield (
-            f"{role}_temperature",
-            forms.FloatField(
-                label=f"{label}: temperature",
-                required=False,
-                min_value=0,
-                max_value=2,
-                initial=known.temperature,
-            ),
-        )
-        yield (
-            f"{role}_penalty",
-            forms.FloatField(
-                label=f"{label}: frequency penalty",
-                required=False,
-                min_value=-2,
-                max_value=2,
-                initial=known.frequency_penalty,
-            ),
-        )
-        yield (
-            f"{role}_tokens",
-            forms.IntegerField(
-                label=f"{label}: most tokens", min_value=16, max_value=32_000, initial=known.max_tokens
-            ),
-        )
+        fields = _fields_of_role(role, providers)
+        for end, (words, _) in ROLE_FIELDS.items():
+            field = fields[end]
+            field.label = f"{label}: {words.lower()}"
+            yield f"{role}_{end}", field
 
 
-def read_roles(cleaned: Mapping[str, Any], model: str) -> dict[str, RoleModel]:
-    """The model of each role; `model` where no other is named."""
+def _fields_of_role(role: str, providers: list[Provider]) -> dict[str, forms.Field]:
+    known = BY_ROLE[role]
+    tenth = forms.NumberInput(attrs={"step": "0.1"})
+    temperature = forms.FloatField(required=False, min_value=0, max_value=2, widget=tenth)
+    penalty = forms.FloatField(required=False, min_value=-2, max_value=2, widget=tenth)
     return {
-        role: RoleModel(
-            cleaned.get(f"{role}_model") or model,
-            cleaned.get(f"{role}_temperature"),
-            cleaned.get(f"{role}_penalty"),
-            cleaned[f"{role}_tokens"],
-        )
-        for role in ROLES
+        "provider": provider_field(providers, required=False, empty_label="the run’s"),
+        "model": forms.CharField(required=False, max_length=100),
+        "temperature": published(temperature, known.temperature),
+        "penalty": published(penalty, known.frequency_penalty),
+        "tokens": published(forms.IntegerField(min_value=16, max_value=32_000), known.max_tokens),
+        "seed": forms.IntegerField(required=False, min_value=0, max_value=LARGEST_MODEL_SEED),
     }
 
 
-def _whole(name: str, label: str, help_text: str) -> forms.Field:
-    least, most = WHOLE[name]
-    known = getattr(PUBLISHED, name)
-    return forms.IntegerField(
-        label=label,
-        min_value=least,
-        max_value=most,
-        initial=known,
-        help_text=f"{help_text} Published: {known}.",
+def read_roles(cleaned: Mapping[str, Any], model: str) -> dict[str, RoleModel]:
+    """The model of each role. Where no other is named: the default of its own provider, else `model`."""
+    return {role: _read_role(cleaned, role, model) for role in ROLES}
+
+
+def _read_role(cleaned: Mapping[str, Any], role: str, model: str) -> RoleModel:
+    own: Provider | None = cleaned.get(f"{role}_provider")
+    return RoleModel(
+        model=cleaned.get(f"{role}_model") or (own.default_model if own else model),
+        temperature=cleaned.get(f"{role}_temperature"),
+        frequency_penalty=cleaned.get(f"{role}_penalty"),
+        max_tokens=cleaned[f"{role}_tokens"],
+        seed=cleaned.get(f"{role}_seed"),
+        provider=own.public_id if own else "",
     )
 
 
-def _share(name: str, label: str, help_text: str) -> forms.Field:
-    known = getattr(PUBLISHED, name)
-    return forms.FloatField(
-        label=label,
-        min_value=0,
-        max_value=1,
-        initial=known,
-        widget=forms.NumberInput(attrs={"step": "0.05"}),
-        help_text=f"{help_text} Published: {known}.",
-    )
+def _parameter(name: str, words: tuple[str, str]) -> forms.Field:
+    label, help_text = words
+    field: forms.Field
+    if name == "mode":
+        field = forms.ChoiceField(label=label, choices=MODES, help_text=help_text)
+    elif name in WHOLE:
+        least, most = WHOLE[name]
+        field = forms.IntegerField(label=label, min_value=least, max_value=most, help_text=help_text)
+    else:
+        step = forms.NumberInput(attrs={"step": "0.05"})
+        field = forms.FloatField(label=label, min_value=0, max_value=1, widget=step, help_text=help_text)
+    return published(field, getattr(PUBLISHED, name))

@@ -1,8 +1,11 @@
 """How many calls to one model may be under way at once, learnt from its answers and shared by all workers.
 
-A lane is a provider's model. It begins with `start` places, loses a quarter of them at a burst of 429s
-and wins one back after 25 successes in a row. Its state is in Redis and so is its clock: a worker with a
-wrong time does no harm, and a worker that is killed loses its places when their leases end.
+A lane is a provider's model. It begins with `start` places. A 429 at more calls in flight than have gone
+well takes places away, a quarter at most; the other 429s of that burst take no more. 25 successes in a row
+win one back while all places are in use; near the number that was refused last it is tried more rarely, and
+so rarely that pauses cost a twentieth of the time at most. Passing faults in a row, such as timeouts, take
+one place away. Its state is in Redis and so is its clock: a worker with a wrong time does no harm, and a
+worker that is killed loses its places when their leases end.
 """
 
 from __future__ import annotations
@@ -17,12 +20,20 @@ from redis import Redis
 
 from simulation.llm import lane_scripts
 
-PAUSE = 1.0
-"""Seconds a lane pauses at a 429 that asks for no time."""
-DEBOUNCE = 5.0
-"""Seconds after a shrink in which further 429s belong to the same burst."""
+PAUSES = (0.2, 30.0)
+"""Seconds a lane pauses at a 429 that asks for no time: it doubles while no call comes back well."""
 SUCCESSES = 25
 """Successes in a row that win a place."""
+PROBES = (100, 60.0)
+"""Successes in a row, or seconds since the last shrink, before the number that was refused is tried again."""
+PROBE_COSTS = 20.0
+"""A number that was refused is not tried before so many times the pause that it cost."""
+MEMORY_SECONDS = 600.0
+"""After so long it is forgotten what was refused: limits of providers change."""
+PATIENCE = 20
+"""After so many successes in a row a 429 at a number that goes well takes nothing away: it only pauses."""
+FAULTS = 5
+"""Passing faults in a row that take a place away."""
 LONGEST_REASON = 300
 Arg = str | int | float
 
@@ -64,16 +75,16 @@ class Lanes:
         start: int = 20,
         most: int = 64,
         prefix: str = "synthpai:lane",
-        debounce: float = DEBOUNCE,
     ) -> None:
         self._bounds: list[Arg] = [start, most]
-        self._prefix, self._debounce = prefix, debounce
+        self._prefix = prefix
         self._client = client
         self._acquire = client.register_script(lane_scripts.ACQUIRE)
         self._renew = client.register_script(lane_scripts.RENEW)
         self._release = client.register_script(lane_scripts.RELEASE)
         self._slow_down = client.register_script(lane_scripts.SLOW_DOWN)
         self._succeeded = client.register_script(lane_scripts.SUCCEEDED)
+        self._stumbled = client.register_script(lane_scripts.STUMBLED)
         self._look = client.register_script(lane_scripts.LOOK)
 
     def acquire(self, lane: str, holder: str, *, lease: float) -> float:
@@ -90,22 +101,28 @@ class Lanes:
 
     def release(self, lane: str, holder: str) -> None:
         """Gives the place back; nothing happens where it is lost already."""
-        self._release(keys=self._keys(lane), args=[holder])
+        self._release(keys=self._keys(lane), args=[*self._bounds, holder])
 
-    def slow_down(self, lane: str, after: float | None, detail: str) -> LaneState:
-        """A 429 came: the lane pauses for `after` seconds and, once a burst, loses a quarter of its places.
+    def slow_down(self, lane: str, after: float | None, detail: str, *, holder: str = "") -> LaneState:
+        """A 429 came: the lane pauses for `after` seconds, or for a short time, and may lose places.
 
-        429s that come within the debounce time or while the lane pauses are of the same burst.
+        `holder` is who sent the call: its 429 is of an older burst where the lane has shrunk or paused since
+        it took its place. Without a holder, 429s that come while the lane pauses are of the same burst.
         """
-        pause = PAUSE if after is None else after
-        args = [*self._bounds, pause, self._debounce, detail[:LONGEST_REASON], _name(lane)]
+        asked = "" if after is None else after
+        args = [*self._bounds, holder, asked, *PAUSES, detail[:LONGEST_REASON], _name(lane), PATIENCE]
         return _state(self._slow_down(keys=self._keys(lane), args=args))
 
-    def succeeded(self, lane: str) -> LaneState:
-        """A call came back well; after 25 in a row the lane has a place more, up to the most."""
-        reason = f"grew after {SUCCESSES} successes in a row"
-        args = [*self._bounds, SUCCESSES, reason]
+    def succeeded(self, lane: str, *, holder: str = "") -> LaneState:
+        """A call came back well, and its `holder` gives the place back; the lane may win a place, up to the
+        most."""
+        args = [*self._bounds, holder, SUCCESSES, *PROBES, PROBE_COSTS, MEMORY_SECONDS]
         return _state(self._succeeded(keys=self._keys(lane), args=args))
+
+    def stumbled(self, lane: str, detail: str) -> LaneState:
+        """A passing fault: the lane does not grow for a while; after several in a row it has a place less."""
+        args = [*self._bounds, FAULTS, detail[:LONGEST_REASON]]
+        return _state(self._stumbled(keys=self._keys(lane), args=args))
 
     def state(self, lane: str) -> LaneState:
         return _state(self._look(keys=self._keys(lane), args=self._bounds))

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable
-from typing import Any, Protocol
+from typing import Any
 
+import httpx2
 import openai
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, RequestOptions
 
 from simulation.llm.addresses import AddressGuard, BadAddress
 from simulation.llm.errors import LLMError, Trouble
@@ -26,13 +26,6 @@ from simulation.llm.transport import guarded_client
 KEY = re.compile(r"[!-~]+")
 NO_KEY = "none"
 """Sent where a connection has no key: local servers want the header but do not read it."""
-
-
-class _Raw(Protocol):
-    """What the client gives back for a call with a raw response."""
-
-    @property
-    def http_response(self) -> Any: ...
 
 
 class OpenAICompatible:
@@ -59,31 +52,30 @@ class OpenAICompatible:
         self._client.organization = self._client.project = None
 
     async def complete(self, request: ChatRequest, *, attempt: int = 0) -> ChatReply:
-        create = self._client.chat.completions.with_raw_response.create
-        call = create(**fields_of(request), extra_headers=_headers(attempt))
-        return reply_of(await self._body(call))
+        return reply_of(await self._body("/chat/completions", fields_of(request), attempt))
 
     async def moderate(self, request: ModerationRequest, *, attempt: int = 0) -> ModerationReply:
-        create = self._client.moderations.with_raw_response.create
-        call = create(model=request.model, input=list(request.texts), extra_headers=_headers(attempt))
-        return moderation_of(await self._body(call), len(request.texts))
+        body = {"model": request.model, "input": list(request.texts)}
+        return moderation_of(await self._body("/moderations", body, attempt), len(request.texts))
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _body(self, call: Awaitable[_Raw]) -> object:
-        """The JSON of the answer. The whole call, the body's last byte included, has `timeout` seconds."""
+    async def _body(self, path: str, body: dict[str, Any], attempt: int) -> object:
+        """The JSON of the answer. The whole call, the body's last byte included, has `timeout` seconds.
+
+        By the client's `post` rather than its typed methods, which would spend a third of a call's work on
+        turning a checked body into itself.
+        """
+        options: RequestOptions = {"headers": {"x-stainless-retry-count": str(attempt)}}
         try:
             async with asyncio.timeout(self._timeout):
-                body = (await call).http_response.json()
+                answer = await self._client.post(path, cast_to=httpx2.Response, body=body, options=options)
+                said = answer.json()
         except (openai.OpenAIError, BadAddress, TimeoutError, ValueError) as error:
             raise classify(error, key=self._key) from None
         except RecursionError:
             raise LLMError(
                 Trouble.TRANSIENT, "the answer cannot be read: nested too deeply", unheard=True
             ) from None
-        return storable(body, key="" if self._key == NO_KEY else self._key)
-
-
-def _headers(attempt: int) -> dict[str, str]:
-    return {"x-stainless-retry-count": str(attempt)}
+        return storable(said, key="" if self._key == NO_KEY else self._key)

@@ -40,6 +40,7 @@ class _Details(BaseModel):
 class _Usage(BaseModel):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    total_tokens: int | None = None
     prompt_tokens_details: _Details | None = None
     completion_tokens_details: _Details | None = None
 
@@ -122,7 +123,7 @@ def reply_of(body: object) -> ChatReply:
         finish=Finish.REFUSAL if refusal else FINISHES.get(choice.finish_reason or "", Finish.OTHER),
         usage=Usage(
             input=usage.prompt_tokens or 0,
-            output=usage.completion_tokens or 0,
+            output=_output(usage),
             cached=(usage.prompt_tokens_details or _Details()).cached_tokens or 0,
             reasoning=(usage.completion_tokens_details or _Details()).reasoning_tokens or 0,
         ),
@@ -132,6 +133,13 @@ def reply_of(body: object) -> ChatReply:
         logprobs=tuple((choice.logprobs or _Logprobs()).content or ()),
         raw=body if isinstance(body, dict) else {},
     )
+
+
+def _output(usage: _Usage) -> int:
+    """Tokens of the answer. Some providers count the thinking beside the completion, in the total alone; it
+    is billed all the same."""
+    beside = (usage.total_tokens or 0) - (usage.prompt_tokens or 0)
+    return max(usage.completion_tokens or 0, beside)
 
 
 def _text(message: _Message) -> tuple[str, str]:

@@ -22,7 +22,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from string import Template
 
@@ -44,6 +44,9 @@ class Prompt:
     parts: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
     """The file as it is; `parse(source)` gives an equal prompt."""
+    label: str = ""
+    """What a page calls it, where people choose among several files; else empty."""
+    help: str = ""
 
     @property
     def digest(self) -> str:
@@ -95,6 +98,7 @@ def parse(source: str, *, where: str = "prompt") -> Prompt:
     )
     parts = {key: str(text) for key, text in head.get("parts", {}).items()}
     prompt = Prompt(head["name"], head["language"], tuple(head["variables"]), sections, parts, source)
+    prompt = replace(prompt, label=str(head.get("label", "")), help=str(head.get("help", "")))
     _check(prompt, where)
     return prompt
 
@@ -115,9 +119,13 @@ def _check(prompt: Prompt, where: str) -> None:
 
 def load(folder: Path, name: str, language: str = "en") -> Prompt:
     """The prompt `name` below `folder`: the file `<name>.md` for English, else `<name>.<language>.md`."""
-    suffix = "" if language == "en" else f".{language}"
-    path = folder / f"{name}{suffix}.md"
+    path = folder / f"{name}{suffix_of(language)}"
     try:
         return parse(path.read_text(encoding="utf-8"), where=path.name)
     except FileNotFoundError:
         raise BadPrompt(f"{name}: there is no prompt file for language {language!r}") from None
+
+
+def suffix_of(language: str) -> str:
+    """How the names of a language's prompt files end."""
+    return ".md" if language == "en" else f".{language}.md"

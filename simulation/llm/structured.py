@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from json_repair import repair_json
@@ -22,6 +23,8 @@ from simulation.llm.messages import ChatReply, ChatRequest, Finish, Form, Messag
 Answer = TypeVar("Answer", bound=BaseModel)
 LONGEST = 60_000
 """Characters of an answer that is read at all."""
+REPAIRABLE = 3_000
+"""Characters of an answer that is mended: mending takes longer than in proportion."""
 THINKING = re.compile(
     r"(?:<think(?:ing)?>|\A(?=(?:(?!<think).)*</think)).*?(?:</think(?:ing)?>|\Z)", re.S | re.I
 )
@@ -55,8 +58,9 @@ class Shape(Generic[Answer]):
     hint: str
     """What the plain form looks like, for the request; empty where the prompt says it already."""
 
-    @property
+    @cached_property
     def schema(self) -> dict[str, Any]:
+        """Made once a shape: it takes most of a millisecond."""
         return _strict(self.model.model_json_schema())
 
 
@@ -119,7 +123,7 @@ def read(reply: ChatReply, shape: Shape[Answer], *, repair: bool = False) -> Par
         return Parsed(shape.from_text(text), Rung.TEXT)
     except ValueError as error:
         problem = problem or _said(error)
-    if repair and reply.finish is Finish.STOP and "{" in text:
+    if repair and reply.finish is Finish.STOP and "{" in text and len(text) <= REPAIRABLE:
         try:
             mended = repair_json(text[text.index("{") :], return_objects=True)
             return Parsed(shape.model.model_validate(mended), Rung.REPAIRED)

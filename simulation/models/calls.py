@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from simulation.domain.run_states import AttemptState, CallState
 from simulation.models.identity import PublicIdField
+from simulation.models.money import Price
 from simulation.models.providers import Provider
 from simulation.models.runs import PromptVersion, Run, Step
 
@@ -42,13 +43,26 @@ class ModelCall(models.Model):
     tokens_out = models.PositiveIntegerField(default=0)
     tokens_cached = models.PositiveIntegerField(default=0)
     tokens_reasoning = models.PositiveIntegerField(default=0)
+    price = models.ForeignKey(Price, on_delete=models.PROTECT, null=True, related_name="+", db_index=False)
+    """What its tokens cost when it was sent."""
+    cost = models.BigIntegerField(default=0)
+    """Nano-dollars of all its attempts."""
+    replayed_from = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, related_name="+", db_index=False
+    )
+    """The call of another run whose kept reply this one took: nothing was sent."""
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["step", "key", "sample"], name="call_once")]
-        indexes = [models.Index(fields=["run", "state"], name="call_of_run")]
+        indexes = [
+            models.Index(fields=["run", "state"], name="call_of_run"),
+            models.Index(
+                fields=["replayed_from"], name="call_replayed", condition=Q(replayed_from__isnull=False)
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.purpose} {self.public_id}"
@@ -70,6 +84,10 @@ class CallAttempt(models.Model):
     """Tokens set aside for it."""
     spent = models.PositiveBigIntegerField(default=0)
     """Tokens it cost: as the provider counted, or what was set aside where nobody knows."""
+    held_cost = models.BigIntegerField(default=0)
+    """Nano-dollars set aside for it."""
+    cost = models.BigIntegerField(default=0)
+    """Nano-dollars it cost, known as `spent` is."""
     status = models.PositiveSmallIntegerField(null=True)
     """HTTP status, where there was an answer."""
     wait = models.FloatField(null=True)

@@ -44,6 +44,8 @@ class Corpus(models.Model):
     name = models.CharField(max_length=80, unique=True)
     description = models.TextField(blank=True)
     licence = models.CharField(max_length=80, blank=True)
+    language = models.CharField(max_length=10, default="en")
+    """Which prompt files its runs use, and in which words attributes are said."""
     created_at = models.DateTimeField(auto_now_add=True)
     trashed_at = models.DateTimeField(null=True, blank=True)
     trashed_by = models.ForeignKey(

@@ -45,8 +45,20 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    SIMULATE, TAG = "simulate", "tag"
-    KINDS = [(SIMULATE, "simulation"), (TAG, "tagging")]
+    SIMULATE, TAG, PROFILES, JUDGE = "simulate", "tag", "profiles", "judge"
+    KINDS = [
+        (SIMULATE, "simulation"),
+        (TAG, "tagging"),
+        (PROFILES, "profile generation"),
+        (JUDGE, "check of tags"),
+    ]
+    FRESH, REPLAY, RERUN, FORK = "fresh", "replay", "rerun", "fork"
+    ORIGINS = [
+        (FRESH, "planned anew"),
+        (REPLAY, "replay from the ledger"),
+        (RERUN, "another sample"),
+        (FORK, "fork of a thread"),
+    ]
 
     public_id = PublicIdField()
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="runs")
@@ -73,6 +85,28 @@ class Run(models.Model):
     """Tokens spent; of a call that was lost in flight, what had been set aside for it."""
     tokens_held = models.PositiveBigIntegerField(default=0)
     """Tokens set aside for calls in flight."""
+    soft_cost = models.BigIntegerField(null=True, blank=True)
+    """Nano-dollars from which the page warns."""
+    max_cost = models.BigIntegerField(null=True, blank=True)
+    """Nano-dollars that spent and set aside never pass; NULL: calls and tokens alone limit the run."""
+    cost = models.BigIntegerField(default=0)
+    """Nano-dollars spent: by the provider's counts, or what had been set aside where nobody knows."""
+    cost_held = models.BigIntegerField(default=0)
+    warned_at = models.DateTimeField(null=True, blank=True)
+    """When the soft cap was passed."""
+    sample = models.PositiveIntegerField(default=0)
+    """0 for the first run of a plan; a re-run with other answers has the next number."""
+    origin = models.CharField(max_length=10, choices=ORIGINS, default=FRESH)
+    source = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="descendants"
+    )
+    """The run that this one replays, repeats or forks from."""
+    group = models.CharField(max_length=32, blank=True, db_index=True)
+    """Runs that were started side by side, to be compared, share it."""
+    stepping = models.BooleanField(default=False)
+    """Whether it pauses again after the next turn."""
+    tick = models.BigIntegerField(default=0)
+    """Grows with whatever changes what the page of the run shows."""
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     resumed_at = models.DateTimeField(null=True, blank=True)
@@ -92,6 +126,44 @@ class Run(models.Model):
                 fields=["follows"], name="run_followed_once", condition=Q(follows__isnull=False)
             ),
         ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CastMember(models.Model):
+    """A profile as a run has it, for ever: a later edit or import does not change what a run asks."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="cast", db_index=False)
+    profile = models.ForeignKey(Profile, on_delete=models.SET_NULL, null=True, related_name="+")
+    external_id = models.CharField(max_length=100)
+    username = models.CharField(max_length=100)
+    facts = models.JSONField()
+    style = models.TextField(blank=True)
+    version = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["run_id", "id"]
+        constraints = [models.UniqueConstraint(fields=["run", "external_id"], name="cast_once")]
+
+    def __str__(self) -> str:
+        return f"{self.username} in run {self.run_id}"
+
+
+class RunPreset(models.Model):
+    """A filled-in run form under a name, to begin from."""
+
+    public_id = PublicIdField()
+    name = models.CharField(max_length=80, unique=True)
+    kind = models.CharField(max_length=10, choices=Run.KINDS, default=Run.SIMULATE)
+    values = models.JSONField(default=dict)
+    """Field of the form -> value."""
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
 
     def __str__(self) -> str:
         return self.name
@@ -118,6 +190,13 @@ class RunThread(models.Model):
     )
     state = models.CharField(max_length=10, choices=STATES, default=WAITING)
     reason = models.CharField(max_length=300, blank=True)
+    typed = models.JSONField(default=dict, blank=True)
+    """{question, description} where a person wrote the post; empty where its author's model does."""
+    forked_from = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="forks"
+    )
+    forked_at = models.PositiveIntegerField(null=True, blank=True)
+    """The turn up to which it is a copy; 0: of the post alone."""
 
     class Meta:
         ordering = ["run_id", "index"]
@@ -146,6 +225,8 @@ class Step(models.Model):
     claims = models.PositiveIntegerField(default=0)
     faults = models.PositiveSmallIntegerField(default=0)
     """How often our own code broke on it."""
+    tries = models.PositiveSmallIntegerField(default=0)
+    """How often a person asked for it to be tried again after it had ended without a result."""
     result = models.JSONField(default=dict)
     reason = models.CharField(max_length=40, blank=True)
     detail = models.TextField(blank=True)
@@ -166,7 +247,7 @@ class Step(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["run", "due_at"], name="step_ready", condition=Q(state="ready")),
+            models.Index(fields=["run", "due_at", "id"], name="step_ready", condition=Q(state="ready")),
             models.Index(fields=["run", "leased_until"], name="step_leased", condition=Q(state="leased")),
             models.Index(fields=["run", "kind", "state"], name="step_counts"),
         ]

@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from simulation.domain.run_states import StepState
 from simulation.models import Comment, Corpus, Run
@@ -46,19 +46,24 @@ def progress(run: Run) -> Progress:
 def corpus_digest(corpus: Corpus) -> str:
     """SHA-256 (hex) over every active comment: thread, place in the tree, author, text; not over ids that
     chance or time decide. Corpora that read the same have the same digest, whatever order they grew in."""
-    rows = (
-        Comment.objects.filter(corpus=corpus, state="active")
-        .order_by("thread__external_id", "external_id")
-        .values_list(
-            "thread__external_id",
-            "thread__target_phrase",
-            "external_id",
-            "parent__external_id",
-            "author",
-            "username",
-            "position",
-            "text",
-        )
+    return _digest(Comment.objects.filter(corpus=corpus, state="active"))
+
+
+def run_digest(run: Run) -> str:
+    """`corpus_digest` over the comments that a run wrote: a replay has the digest of what it replays."""
+    return _digest(Comment.objects.filter(thread__run_thread__run=run, state="active"))
+
+
+def _digest(comments: QuerySet[Comment]) -> str:
+    rows = comments.order_by("thread__external_id", "external_id").values_list(
+        "thread__external_id",
+        "thread__target_phrase",
+        "external_id",
+        "parent__external_id",
+        "author",
+        "username",
+        "position",
+        "text",
     )
     digest = hashlib.sha256()
     for row in rows.iterator(chunk_size=2000):

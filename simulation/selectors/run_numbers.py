@@ -85,6 +85,15 @@ class Numbers:
         return self.steps(StepState.DONE, kinds=WRITING)
 
     @property
+    def turns(self) -> int:
+        """Replies that the run wrote."""
+        return self.steps(StepState.DONE, kinds=("turn",))
+
+    @property
+    def done(self) -> int:
+        return self.steps(StepState.DONE)
+
+    @property
     def tagged(self) -> int:
         return self.steps(StepState.DONE, kinds=("tag",))
 

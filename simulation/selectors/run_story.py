@@ -1,4 +1,4 @@
-"""The story of a run, line by line, newest first; and of a tagging run the latest tags."""
+"""The story of a run, line by line, newest first; and the latest results of runs that write no thread."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simulation.domain.run_states import StepState
-from simulation.models import Happening, Run, Step
+from simulation.models import Happening, Profile, Run, Step
 from simulation.selectors import moments
 
 PAGE = 100
@@ -33,6 +33,17 @@ def latest_tags(run: Run) -> list[Step]:
     """The steps of a tagging run that ended last, with the comments they are about."""
     done = run.steps.filter(kind="tag", state=StepState.DONE, comment__isnull=False)
     return list(done.select_related("comment").order_by("-finished_at", "-id")[:SHOWN])
+
+
+def latest_profiles(run: Run) -> list[Profile]:
+    """The profiles that a run generated last."""
+    return list(run.made_profiles.order_by("-id")[:SHOWN])
+
+
+def latest_done(run: Run) -> list[Step]:
+    """The steps that ended last with a result, whatever they do, with the comments they are about."""
+    done = run.steps.filter(state=StepState.DONE).select_related("comment")
+    return list(done.order_by("-finished_at", "-id")[:SHOWN])
 
 
 def page(run: Run, *, before: str = "", loud: bool = False) -> moments.Page[Happening]:

@@ -11,6 +11,7 @@ from django.db.models import Case, Count, Q, When
 from simulation.domain.attributes import CATALOGUE
 from simulation.domain.run_states import ENDED_RUNS, StepState
 from simulation.models import Run, RunThread, Step
+from simulation.selectors.run_stages import Stage, of_steps
 
 WINDOW = 12
 """Threads listed at once."""
@@ -65,9 +66,10 @@ class ThreadRow:
     def place(self) -> int:
         return self.thread.index + 1
 
-    def version(self) -> tuple[object, ...]:
-        """Changes whenever anything that is shown of the thread does."""
-        return (self.thread.pk, self.state, self.joined, *sorted(self.steps.items()))
+    @property
+    def stage(self) -> Stage:
+        """All its steps as one bar."""
+        return of_steps(f"thread {self.place}", self.steps.items())
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,8 @@ def window(run: Run, index: int) -> Window | None:
     states = Counter(dict(run.run_threads.order_by().values_list("state").annotate(n=Count("pk"))))
     shown = run.run_threads.filter(index__gte=start, index__lt=start + WINDOW)
     threads = list(shown.select_related("author", "thread"))
+    for thread in threads:
+        thread.run = run
     ended = run.state in ENDED_RUNS
     rows = [ThreadRow(thread, len(thread.asked), *counted, ended) for thread, counted in _counted(threads)]
     chosen = next((row for row in rows if row.thread.index == index), None)

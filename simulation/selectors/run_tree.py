@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
+from typing import Any
 
 from django.utils import timezone
 
 from simulation.domain import tree
 from simulation.domain.run_states import AttemptState, StepState
-from simulation.models import CallAttempt, Comment, Profile, Run, Step
+from simulation.models import CallAttempt, Comment, Step
+from simulation.selectors import run_cast
 from simulation.selectors.run_threads import ThreadRow
 
 BEHIND = 10**9
@@ -30,6 +33,13 @@ class Turn:
     """written, new, sent, ready, skipped, failed or cancelled"""
     number: int
     round: int
+    agent: str = ""
+    """External id of the author's profile."""
+    score: float | None = None
+    """Of the comment it answers, and the probability with which that one was drawn; None for a post."""
+    probability: float | None = None
+    fallback: bool = False
+    """The limits of depth and replies were dropped for the draw."""
     critic: bool = False
     short: bool = False
     to: str = ""
@@ -44,9 +54,14 @@ class Turn:
         """The same before and after it is written: what the page knows the row by."""
         return str(self.number) if self.number or not self.parent_id else f"c-{self.comment_id}"
 
+    @property
+    def mark(self) -> str:
+        """Changes with anything that is shown of it: the page leaves a row with the same mark alone."""
+        return f"{zlib.crc32(repr(astuple(self)).encode()):08x}"
+
 
 def growing(row: ThreadRow, *, live: bool) -> list[tree.Step]:
-    """The tree of a thread with what is under way in it, step by step; four queries.
+    """The tree of a thread with what is under way in it, step by step; five queries.
 
     With `live` the newest comment is marked as new.
     """
@@ -55,12 +70,21 @@ def growing(row: ThreadRow, *, live: bool) -> list[tree.Step]:
     comments = list(Comment.objects.filter(thread=thread.thread_id).order_by("sequence", "id"))
     newest = comments[-1].pk if live and len(comments) > 1 else None
     wrote = {step.comment_id: step for step in steps if step.comment_id}
-    rows = [_written(comment, wrote.get(comment.pk), new=comment.pk == newest) for comment in comments]
-    rows += _unwritten([step for step in steps if step.state != StepState.DONE], comments)
+    names = {comment.pk: comment.username for comment in comments}
+    rows = [
+        _written(
+            comment,
+            wrote.get(comment.pk),
+            to=names.get(comment.parent_id or 0, ""),
+            new=comment.pk == newest,
+        )
+        for comment in comments
+    ]
+    rows += _unwritten(row, [step for step in steps if step.state != StepState.DONE], comments)
     return list(tree.steps(tree.build(rows)))
 
 
-def _written(comment: Comment, step: Step | None, *, new: bool) -> Turn:
+def _written(comment: Comment, step: Step | None, *, to: str, new: bool) -> Turn:
     asks = step.asks if step else {}
     return Turn(
         pk=comment.pk,
@@ -71,16 +95,29 @@ def _written(comment: Comment, step: Step | None, *, new: bool) -> Turn:
         state="new" if new else "written",
         number=step.number if step else 0,
         round=_round(asks),
+        agent=comment.author or str(asks.get("profile", "")),
+        **_draw(asks),
         critic=bool(asks.get("critic")),
+        to=to,
         comment_id=comment.public_id,
         call_id=str(step.result.get("call", "")) if step else "",
     )
 
 
-def _unwritten(steps: Sequence[Step], comments: Sequence[Comment]) -> list[Turn]:
+def _draw(asks: dict[str, Any]) -> dict[str, Any]:
+    """What the planner wrote down of the draw that chose the comment to answer."""
+    score, probability = asks.get("score"), asks.get("probability")
+    return {
+        "score": score if isinstance(score, int | float) else None,
+        "probability": probability if isinstance(probability, int | float) else None,
+        "fallback": bool(asks.get("fallback")),
+    }
+
+
+def _unwritten(row: ThreadRow, steps: Sequence[Step], comments: Sequence[Comment]) -> list[Turn]:
     """Replies that are not there (yet), each below the comment it is to answer."""
     turns = [step for step in steps if step.kind == "turn"]
-    names = _usernames(turns)
+    names = run_cast.usernames(row.thread.run, (step.asks.get("profile", "") for step in turns))
     sent = _sent(turns)
     targets = {comment.external_id: comment for comment in comments}
     return [_row(step, targets.get(step.asks.get("target", "")), names, sent.get(step.pk)) for step in turns]
@@ -100,6 +137,8 @@ def _row(
         state=state,
         number=step.number,
         round=_round(step.asks),
+        agent=agent,
+        **_draw(step.asks),
         critic=bool(step.asks.get("critic")),
         short=bool(step.asks.get("short")),
         to=target.username if target else "",
@@ -113,13 +152,6 @@ def _row(
 def _round(asks: dict[str, object]) -> int:
     place = asks.get("place")
     return int(place[0]) + 1 if isinstance(place, list) and place else 0
-
-
-def _usernames(steps: Sequence[Step]) -> dict[str, str]:
-    agents = {step.asks.get("profile", "") for step in steps}
-    corpus = Run.objects.filter(pk__in={step.run_id for step in steps}).values("corpus_id")
-    found = Profile.objects.filter(corpus_id__in=corpus, external_id__in=agents)
-    return dict(found.values_list("external_id", "username"))
 
 
 def _sent(steps: Sequence[Step]) -> dict[int, tuple[datetime, int]]:

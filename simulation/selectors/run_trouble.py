@@ -8,14 +8,15 @@ from datetime import datetime
 
 from django.db.models import Count, Max
 
+from simulation.domain import failures
 from simulation.domain.run_states import CallState, StepState
-from simulation.models import CallAttempt, ModelCall, Profile, Run, Step
+from simulation.models import CallAttempt, ModelCall, Run, Step
+from simulation.selectors import run_cast
 from simulation.selectors.run_numbers import Numbers
 
 SHOWN = 4
 LOST_STEPS = (StepState.SKIPPED, StepState.FAILED)
 LOST_CALLS = (CallState.REFUSED, CallState.TRUNCATED, CallState.INVALID, CallState.FAILED)
-KINDS = ("topic", "interest", "turn", "tag")
 RAW = 4000
 """Letters of an answer shown on the page of the run; the page of the call has all of it."""
 
@@ -32,8 +33,16 @@ class Lost:
     @property
     def said(self) -> str:
         """The detail as a sentence."""
-        text = self.step.detail.strip() or "no reason was given"
-        return text[0].upper() + text[1:] + ("" if text[-1] in ".!?…" else ".")
+        return sentence(self.step.detail)
+
+    @property
+    def what(self) -> str:
+        return title(self.step)
+
+    @property
+    def meant(self) -> str:
+        """What its loss means; nothing where the whole run came to an end."""
+        return failures.LOST.get(self.step.kind, "") if self.step.state == StepState.SKIPPED else ""
 
 
 @dataclass(frozen=True)
@@ -63,42 +72,47 @@ class Look:
         return not (self.lost or self.answers or self.attempts)
 
 
-def version(numbers: Numbers) -> tuple[object, ...]:
-    """Changes whenever `look` would say something else."""
-    calls = tuple(numbers.calls.get(state, 0) for state in LOST_CALLS)
-    troubles = tuple((trouble.state.value, trouble.count) for trouble in numbers.troubles)
-    return (numbers.skipped, numbers.failed, calls, troubles)
+def sentence(detail: str) -> str:
+    text = detail.strip() or "no reason was given"
+    return text[0].upper() + text[1:] + ("" if text[-1] in ".!?…" else ".")
+
+
+def title(step: Step) -> str:
+    """What a step does, for people: Turn 16, Post, Tags of comment 3."""
+    if step.kind == "turn":
+        return f"Turn {step.number}"
+    if step.kind == "tag":
+        return f"Tags of comment {step.number + 1}"
+    return failures.one(step.kind)
 
 
 def look(run: Run, numbers: Numbers) -> Look:
-    """The latest of each; six queries."""
+    """The latest of each; seven queries."""
     steps = list(
-        Step.objects.filter(run=run, kind__in=KINDS, state__in=LOST_STEPS)
+        Step.objects.filter(run=run, state__in=LOST_STEPS)
         .select_related("run_thread")
         .order_by("-finished_at", "-id")[:SHOWN]
     )
     ids = [str(step.result.get("call", "")) for step in steps]
     calls = {call.public_id: call for call in ModelCall.objects.filter(public_id__in=ids)}
-    agents = {step.asks.get("profile", "") for step in steps}
-    named = Profile.objects.filter(corpus=run.corpus_id, external_id__in=agents)
-    names = dict(named.values_list("external_id", "username"))
+    names = run_cast.usernames(run, (step.asks.get("profile", "") for step in steps))
     return Look(
         lost=[
             Lost(
                 step,
                 names.get(step.asks.get("profile", ""), ""),
                 key if key in calls else "",
-                _raw(calls.get(key)),
+                raw(calls.get(key)),
             )
             for step, key in zip(steps, ids, strict=True)
         ],
         answers=_answers(run),
-        attempts=_attempts(numbers),
+        attempts=attempts(numbers),
         n_steps=numbers.skipped + numbers.failed,
     )
 
 
-def _raw(call: ModelCall | None) -> str:
+def raw(call: ModelCall | None) -> str:
     """What the model said, as it came; a refusal where that is all there was."""
     reply = (call.reply if call else None) or {}
     return str(reply.get("text") or reply.get("refusal") or "")[:RAW]
@@ -116,7 +130,8 @@ def _answers(run: Run) -> list[Overcome]:
     ]
 
 
-def _attempts(numbers: Numbers) -> list[Overcome]:
+def attempts(numbers: Numbers) -> list[Overcome]:
+    """What brought no answer, by kind of trouble, latest first; one query."""
     last = CallAttempt.objects.filter(pk__in=[trouble.last_id for trouble in numbers.troubles])
     found = {one.pk: one for one in last.select_related("call").only("detail", "sent_at", "call__public_id")}
     return [

@@ -10,16 +10,19 @@ from django.db.models import Count, QuerySet
 
 from simulation.domain.profile_filter import ProfileFilter
 from simulation.domain.roles import Right, roles_with
-from simulation.domain.run_states import ENDED_STEPS
+from simulation.domain.run_states import ENDED_STEPS, StepState
 from simulation.models import Corpus, Profile, Run, RunThread, Step, User
 
 PAGE = 25
 OVER = (RunThread.DONE, RunThread.PARTIAL, RunThread.FAILED)
+LOST = (StepState.SKIPPED, StepState.FAILED)
+UNITS = {Run.SIMULATE: "threads", Run.TAG: "comments"}
+"""What progress is counted in; of other kinds of runs in steps."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """How much of a run is over: threads of a simulation, comments of a tagging run."""
+    """How much of a run is over: threads of a simulation, comments of a tagging run, else steps."""
 
     over: int
     known: int
@@ -34,6 +37,8 @@ class Share:
 class RunRow:
     run: Run
     share: Share
+    trouble: int = 0
+    """Steps that were skipped or failed."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class RunsPage:
 
 
 def page(person: User, *, before: str = "", corpus: Corpus | None = None, size: int = PAGE) -> RunsPage:
-    """One page of runs; four queries, however many they are."""
+    """One page of runs; five queries, however many they are."""
     visible = Run.objects.visible_to(person)
     if corpus is not None:
         visible = visible.filter(corpus=corpus)
@@ -53,25 +58,30 @@ def page(person: User, *, before: str = "", corpus: Corpus | None = None, size: 
         runs = runs.filter(pk__lt=visible.filter(public_id=before).values("pk"))
     found = list(runs[: size + 1])
     shown = found[:size]
-    shares = _shares(shown)
+    shares, trouble = _shares(shown), _trouble(shown)
     return RunsPage(
-        rows=[RunRow(run, shares[run.pk]) for run in shown],
+        rows=[RunRow(run, shares[run.pk], trouble.get(run.pk, 0)) for run in shown],
         before=shown[-1].public_id if len(found) > size else "",
     )
 
 
 def _shares(runs: Iterable[Run]) -> Mapping[int, Share]:
+    shares = {run.pk: Share(0, 0, UNITS.get(run.kind, "steps")) for run in runs}
     simulations = [run.pk for run in runs if run.kind == Run.SIMULATE]
-    taggings = [run.pk for run in runs if run.kind == Run.TAG]
+    others = [run.pk for run in runs if run.kind != Run.SIMULATE]
     threads = RunThread.objects.filter(run__in=simulations).order_by()
-    steps = Step.objects.filter(run__in=taggings, kind="tag").order_by()
-    shares = {pk: Share(0, 0, "threads") for pk in simulations}
-    shares |= {pk: Share(0, 0, "comments") for pk in taggings}
+    steps = Step.objects.filter(run__in=others).order_by()
     for rows, ended in ((threads, OVER), (steps, ENDED_STEPS)):
         for pk, state, n in rows.values_list("run_id", "state").annotate(n=Count("pk")):
             known = shares[pk]
             shares[pk] = Share(known.over + n * (state in ended), known.known + n, known.unit)
     return shares
+
+
+def _trouble(runs: Iterable[Run]) -> Mapping[int, int]:
+    """Run -> steps that came to nothing though nobody ended it."""
+    lost = Step.objects.filter(run__in=[run.pk for run in runs], state__in=LOST).order_by()
+    return dict(lost.values_list("run_id").annotate(n=Count("pk")))
 
 
 def startable(person: User) -> QuerySet[Corpus]:
@@ -97,8 +107,8 @@ def of_form(corpus: Corpus, mark: UUID) -> Run | None:
 
 
 def matching(corpus: Corpus, wanted: ProfileFilter) -> list[Profile]:
-    """The profiles that `wanted` lets through, in the order of their arrival."""
-    everybody = corpus.profiles.order_by("pk").only("pk", "corpus_id", "external_id", "facts")
+    """The approved profiles that `wanted` lets through, in the order of their arrival."""
+    everybody = corpus.profiles.filter(state=Profile.APPROVED).order_by("pk")
     return [profile for profile in everybody if wanted.matches(profile.facts)]
 
 

@@ -5,6 +5,7 @@ A question that was answered before the worker died is not asked again: its row 
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import threading
@@ -17,7 +18,6 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import connection as database
-from redis.exceptions import RedisError
 
 from simulation.domain.plans import RoleModel
 from simulation.domain.run_states import ENDED_CALLS, AttemptState
@@ -26,30 +26,24 @@ from simulation.llm.catalog import abilities
 from simulation.llm.connecting import BadConnection, gateway_for
 from simulation.llm.errors import LLMError, Trouble, backoff
 from simulation.llm.gateway import Connection, Gateway
-from simulation.llm.lanes import Lanes, LaneState, lane_of
+from simulation.llm.lanes import lane_of
 from simulation.llm.loop import LoopThread
 from simulation.llm.messages import ChatReply, ChatRequest, Form, Message
 from simulation.llm.storable import whole
 from simulation.llm.structured import Parsed, Rung, Shape, Unparsed, Why, asked_for, correction, read
-from simulation.models import ModelCall, PromptVersion, Run, Step
-from simulation.selectors.workers import broker
-from simulation.services import ledger
+from simulation.models import CallAttempt, ModelCall, Price, PromptVersion, Provider, Run, Step
+from simulation.selectors.providers import of_role
+from simulation.services import ledger, prices, replays, settlement, spending
+from simulation.services.lanes import Later, Place
+from simulation.services.ledger import Asked
+from simulation.services.settlement import Pending
 
 PATIENCE = 8
 """Passing faults of a call, since the run last began, before the run halts: some minutes, as waits grow."""
-LANE_SECONDS = 1.0
-"""How long a step waits for a place in the lane before it makes room for another."""
 CROWDED_SECONDS = 0.5
 """How long a step waits for calls in flight to give back what was set aside for them."""
+PRICE_SECONDS = 5.0
 LOOP = LoopThread()
-
-
-class Later(Exception):
-    """The step cannot go on now; in `seconds` it may."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"again in {seconds:.1f} s")
-        self.seconds = seconds
 
 
 class Halt(Exception):
@@ -115,20 +109,52 @@ def guard() -> AddressGuard:
     return AddressGuard(settings.LLM_PRIVATE_ADDRESSES)
 
 
-@lru_cache(maxsize=1)
-def lanes() -> Lanes:
-    """The lanes of this installation, in its broker."""
-    return Lanes(broker())
+_PRICES: dict[tuple[int, str], tuple[float, Price | None]] = {}
 
 
-def lane_of_run(run: Run) -> LaneState | None:
-    """The lane of the model that a run uses most; None where the broker does not answer."""
-    models = run.plan["models"]
-    first = models.get("user") or next(iter(models.values()))
-    try:
-        return lanes().state(lane_of(run.provider.base_url, first["model"]))
-    except (RedisError, OSError):
-        return None
+def price_now(provider: Provider, model: str) -> Price | None:
+    """The price of the next call, looked up every few seconds: a new price counts within five."""
+    now, key = time.monotonic(), (provider.pk, model)
+    known = _PRICES.get(key)
+    if known is None or now - known[0] > PRICE_SECONDS:
+        known = (now, prices.price_of(provider, model))
+        if known[1] is not None:  # an unknown one may be set at any moment
+            _PRICES[key] = known
+    return known[1]
+
+
+_PROVIDERS: dict[str, Provider] = {}
+
+
+def provider_of(run: Run, role: RoleModel) -> Provider:
+    """Who answers for a role: a provider of its own, or the run's."""
+    if not role.provider:
+        return run.provider
+    if role.provider not in _PROVIDERS:
+        _PROVIDERS[role.provider] = of_role(run.provider, role)
+    return _PROVIDERS[role.provider]
+
+
+_COUNTED: dict[tuple[int, str], float] = {}
+
+
+def _counts_more(provider: Provider, model: str) -> float:
+    """How much larger a provider has counted a prompt than our own upper estimate, at worst; 1 at least."""
+    return _COUNTED.get((provider.pk, model), 1.0)
+
+
+def _learn(asked: Asked, reply: ChatReply) -> None:
+    """A provider that counts more than was set aside is believed from the next call on, in this process."""
+    key, size = (asked.provider.pk, asked.request.model), asked.request.size()
+    if (worst := reply.usage.input / size) > _COUNTED.get(key, 1.0):
+        _COUNTED[key] = min(worst, 1000.0)
+
+
+def forget() -> None:
+    """Forgets prices, counts and providers; for tests, whose rows go."""
+    _PRICES.clear()
+    _COUNTED.clear()
+    _PROVIDERS.clear()
 
 
 def _give_connection_back() -> None:
@@ -161,6 +187,8 @@ class Asker:
     lease: UUID
     renew: Callable[[], None]
     """Prolongs the step's lease; raises LeaseLost."""
+    pending: Pending | None = None
+    """The latest reply, as long as it is not written down: it is written together with the step's end."""
 
     def ask(self, question: Question) -> Answered:
         """The answer, after the ladder: forms the model takes, one correction turn, one more sample.
@@ -171,11 +199,17 @@ class Asker:
         forms = [form for form in can.forms if question.forms is None or form in question.forms]
         settled = None
         for form in forms or [Form.TEXT]:
-            settled = self._settle(question, self._request(question, form), sample=0)
+            settled = self._settle(question, self._request(question, form), rung=0)
             if settled.reply is not None:
                 break
         assert settled is not None
         return self._improved(question, settled)
+
+    def flush(self) -> None:
+        """Writes the latest reply down by itself. Raises LeaseLost where its attempt is lost already."""
+        pending, self.pending = self.pending, None
+        if pending is not None and not settlement.answered(run=self.run, pending=pending):
+            raise ledger.LeaseLost
 
     def _improved(self, question: Question, first: Settled) -> Answered:
         if isinstance(first.read, Parsed) or first.reply is None or first.read.why is Why.REFUSED:
@@ -186,13 +220,14 @@ class Asker:
         else:  # cut off or empty: more room, and another draw
             room = min(2 * (request.max_tokens or 600), abilities(request.model).max_output)
             again = replace(request, max_tokens=room, seed=(request.seed or 0) + 1)
-        second = self._settle(question, again, sample=1)
+        second = self._settle(question, again, rung=1)
         if isinstance(second.read, Parsed) or second.reply is None:
             return Answered(second.call, second.read)
         if second.read.why is Why.UNREADABLE:
             repaired = read(second.reply, question.shape, repair=True)
             if isinstance(repaired, Parsed):
-                ledger.repaired(call=second.call, rung=repaired.rung)
+                self.flush()
+                settlement.repaired(call=second.call, rung=repaired.rung)
                 return Answered(second.call, repaired)
         return Answered(second.call, second.read)
 
@@ -208,48 +243,68 @@ class Asker:
         )
         return asked_for(request, question.shape, form)
 
-    def _settle(self, question: Question, request: ChatRequest, *, sample: int) -> Settled:
-        call = ledger.open_call(
-            run=self.run,
-            step=self.step,
+    def _asked(self, question: Question, request: ChatRequest, rung: int) -> Asked:
+        """As the ledger keeps it. Another sample of a run, or another try of a step, is another call."""
+        provider = provider_of(self.run, question.role)
+        price = None
+        if self.run.origin != Run.REPLAY and (price := price_now(provider, request.model)) is None:
+            raise Halt(str(prices.UnknownPrice(provider, request.model)))
+        return Asked(
             request=request,
-            prompt=question.prompt,
+            key=request.digest(base_url=provider.base_url),
+            sample=2 * (self.run.sample + self.step.tries) + rung,
             purpose=question.purpose,
-            sample=sample,
+            prompt=question.prompt,
+            provider=provider,
+            price=price,
+            tokens_in=math.ceil(request.size() * _counts_more(provider, request.model)),
+            tokens_out=request.max_tokens or 0,
         )
-        if call.state in ENDED_CALLS:
+
+    def _settle(self, question: Question, request: ChatRequest, *, rung: int) -> Settled:
+        self.flush()
+        asked = self._asked(question, request, rung)
+        call = ledger.find_call(step=self.step, asked=asked) if self.step.claims > 1 else None
+        if call is not None and call.state in ENDED_CALLS:
             return _remembered(call, question.shape)
-        with self._place(request.model) as place:
+        if self.run.origin == Run.REPLAY:
+            return self._replayed(question, asked)
+        with Place(lane_of(asked.provider.base_url, request.model), self._holder()) as place:
             try:
-                attempt = ledger.begin(
-                    run=self.run,
-                    step=self.step,
-                    lease=self.lease,
-                    call=call,
-                    estimate=request.size() + (request.max_tokens or 0),
+                call, attempt = ledger.begin(
+                    run=self.run, step=self.step, lease=self.lease, asked=asked, call=call
                 )
-            except ledger.Crowded:
+            except spending.Crowded:
                 raise Later(CROWDED_SECONDS) from None
             except ledger.AlreadyAnswered:
-                return _remembered(ModelCall.objects.get(pk=call.pk), question.shape)
+                found = ledger.find_call(step=self.step, asked=asked)
+                assert found is not None  # somebody has answered it
+                return _remembered(found, question.shape)
             try:
-                reply = self._send(request, attempt.number, place)
+                reply = self._send(asked, attempt.number, place)
             except LLMError as error:
-                return self._trouble(question, call, attempt, error)
+                return self._trouble(question, call, attempt, error, place)
             outcome = _by_schema(read(reply, question.shape), request)
-            if not ledger.answered(run=self.run, call=call, attempt=attempt, reply=reply, read=outcome):
-                raise ledger.LeaseLost
-            lanes().succeeded(self._lane(request.model))
+            _learn(asked, reply)
+            self.pending = Pending(call, attempt, reply, outcome)
+            place.went_well = True
         return Settled(call, reply, outcome)
 
-    def _lane(self, model: str) -> str:
-        return lane_of(self.run.provider.base_url, model)
+    def _replayed(self, question: Question, asked: Asked) -> Settled:
+        """The kept reply of the run that is replayed: nothing is sent, nothing is spent."""
+        call = replays.take(run=self.run, step=self.step, asked=asked)
+        if call is None:
+            raise Halt(
+                f"The ledger of the replayed run has no answer for step {self.step.key}: its prompt differs"
+                " from what was asked then. Nothing was sent."
+            )
+        return _remembered(call, question.shape)
 
-    def _place(self, model: str) -> Place:
-        return Place(self._lane(model), f"{self.step.pk}-{uuid4().hex[:8]}")
+    def _holder(self) -> str:
+        return f"{self.step.pk}-{uuid4().hex[:8]}"
 
-    def _send(self, request: ChatRequest, number: int, place: Place) -> ChatReply:
-        provider = self.run.provider
+    def _send(self, asked: Asked, number: int, place: Place) -> ChatReply:
+        provider = asked.provider
         connection = Connection(provider.base_url, provider.key_variable, float(provider.timeout_seconds))
         try:
             gateway = _gateway(connection)
@@ -265,60 +320,40 @@ class Asker:
 
         _give_connection_back()
         answer: ChatReply = LOOP.run(
-            gateway.complete(request, attempt=number),
+            gateway.complete(asked.request, attempt=number),
             every=settings.STEP_LEASE_SECONDS / 3,
             beat=beat,
         )
         return whole(answer)
 
-    def _trouble(self, question: Question, call: ModelCall, attempt: Any, error: LLMError) -> Settled:
+    def _trouble(
+        self, question: Question, call: ModelCall, attempt: CallAttempt, error: LLMError, place: Place
+    ) -> Settled:
         rejected = error.trouble is Trouble.PERMANENT and error.status in (400, 413, 422)
-        asked_again = call.sample > 0  # longer than what was taken before
+        asked_again = call.sample % 2 == 1  # longer than what was taken before
         final = rejected and (call.request["form"] != Form.TEXT or asked_again or self._accepted(question))
-        wait = self._wait(call, error)
-        ledger.troubled(run=self.run, call=call, attempt=attempt, error=error, wait=wait, final=final)
+        wait = self._wait(call, error, place)
+        settlement.troubled(run=self.run, call=call, attempt=attempt, error=error, wait=wait, final=final)
         if final:
             return Settled(call, None, Unparsed(Why.UNREADABLE, f"rejected: {error.detail}"))
         if wait is not None:
             raise Later(wait)
-        raise Halt(f"{self.run.provider.name} answered: {error.detail}")
+        raise Halt(f"{call.provider.name} answered: {error.detail}")
 
     def _accepted(self, question: Question) -> bool:
         """Whether the provider has taken other questions of this kind: then it is this one that is wrong."""
         same = self.run.model_calls.filter(purpose=question.purpose, model=question.role.model)
         return same.filter(reply__isnull=False).exists()
 
-    def _wait(self, call: ModelCall, error: LLMError) -> float | None:
+    def _wait(self, call: ModelCall, error: LLMError, place: Place) -> float | None:
         """Seconds until the call may be tried again; None when waiting is no help."""
         if error.trouble is Trouble.RATE_LIMIT:
-            lanes().slow_down(self._lane(call.model), error.after, error.detail)
-            return error.after or 1.0
+            return place.slow_down(error)
         if not error.retry:
             return None
+        place.stumbled(error)
         since = self.run.resumed_at or self.run.created_at
         failures = 1 + call.attempts.filter(state=AttemptState.TRANSIENT, sent_at__gte=since).count()
         if failures > PATIENCE:
             return None
         return max(error.after or 0.0, backoff(failures, chance=random.random()))  # noqa: S311 - spreads callers
-
-
-@dataclass
-class Place:
-    """A place in a lane, held while a call is made. Entering raises Later where none gets free."""
-
-    lane: str
-    holder: str
-
-    def __enter__(self) -> Place:
-        end = time.monotonic() + LANE_SECONDS
-        while wait := lanes().acquire(self.lane, self.holder, lease=settings.STEP_LEASE_SECONDS):
-            if wait > LANE_SECONDS or time.monotonic() + wait > end:
-                raise Later(wait)
-            time.sleep(wait)
-        return self
-
-    def renew(self) -> None:
-        lanes().renew(self.lane, self.holder, settings.STEP_LEASE_SECONDS)
-
-    def __exit__(self, *_: object) -> None:
-        lanes().release(self.lane, self.holder)

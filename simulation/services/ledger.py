@@ -1,49 +1,37 @@
-"""Writes down every call and every attempt, before it is sent and after. Keeps the run within its caps.
+"""Writes down every call and every attempt, before it is sent and after. Keeps runs within their caps.
 
-The order of locks is always: the run, then the step. The run's own counters (calls, tokens, tokens_held)
-change in the same transaction as the attempt they count.
+The order of locks is always: the run, then the step, then the installation's one row. The counters of a run
+(calls, tokens, cost and what is set aside) change in the same transaction as the attempt they count. The
+usual way of a call is one statement before it is sent and one after it came back: whoever runs thousands of
+calls pays for each round trip. Everything unusual (an attempt that is repeated) goes the long way.
 """
 
 from __future__ import annotations
 
-from datetime import timedelta
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from simulation.domain.run_states import ENDED_CALLS, AttemptState, CallState, RunState
-from simulation.llm.errors import LLMError, Trouble
-from simulation.llm.messages import ChatReply, ChatRequest, Usage
-from simulation.llm.structured import Parsed, Rung, Unparsed, Why
-from simulation.models import CallAttempt, ModelCall, PromptVersion, Run, Step
-
-OUTCOMES = {
-    Why.REFUSED: CallState.REFUSED,
-    Why.TRUNCATED: CallState.TRUNCATED,
-    Why.EMPTY: CallState.INVALID,
-    Why.UNREADABLE: CallState.INVALID,
-}
-TROUBLES = {
-    Trouble.RATE_LIMIT: AttemptState.RATE_LIMITED,
-    Trouble.TRANSIENT: AttemptState.TRANSIENT,
-    Trouble.QUOTA: AttemptState.QUOTA,
-    Trouble.PERMANENT: AttemptState.PERMANENT,
-}
-
-
-MOST_TOKENS = 2**31 - 1
-
-
-class CapReached(Exception):
-    """The next call would pass a cap of the run; the message says which and what to do."""
-
-
-class Crowded(Exception):
-    """What is set aside for calls in flight leaves no room below the cap; most of it comes back with them."""
+from simulation.llm.messages import ChatRequest
+from simulation.models import (
+    CallAttempt,
+    ModelCall,
+    Price,
+    PromptVersion,
+    Provider,
+    Run,
+    Step,
+    new_public_id,
+)
+from simulation.services import spending
 
 
 class LeaseLost(Exception):
@@ -58,161 +46,173 @@ class NotRunning(Exception):
     """The run was paused or halted: nothing new begins."""
 
 
-def open_call(
-    *, run: Run, step: Step, request: ChatRequest, prompt: PromptVersion, purpose: str, sample: int
-) -> ModelCall:
-    """The row of this very question for this step: the one that is there, or a new one (queued)."""
-    call, _ = ModelCall.objects.get_or_create(
-        step=step,
-        key=request.digest(base_url=run.provider.base_url),
-        sample=sample,
-        defaults={
-            "run": run,
-            "purpose": purpose,
-            "prompt": prompt,
-            "provider": run.provider,
-            "base_url": run.provider.base_url,
-            "model": request.model,
-            "request": request.as_dict(),
-        },
-    )
-    return call
+@dataclass(frozen=True)
+class Asked:
+    """A question as the ledger keeps it. `tokens` is what it may take at most: prompt and completion cap."""
+
+    request: ChatRequest
+    key: str
+    sample: int
+    purpose: str
+    prompt: PromptVersion
+    provider: Provider
+    price: Price | None
+    tokens_in: int
+    tokens_out: int
+
+    @property
+    def tokens(self) -> int:
+        return self.tokens_in + self.tokens_out
+
+    @property
+    def cost(self) -> int:
+        """Nano-dollars it may cost at most."""
+        return self.price.unit.cost(input=self.tokens_in, output=self.tokens_out) if self.price else 0
 
 
-def settle_lost(*, run: Run, attempts: QuerySet[CallAttempt]) -> int:
-    """Of `attempts`, those still in flight become lost and count as spent: their worker is gone. How many.
-
-    Expects the run's row locked.
-    """
-    lost = list(attempts.filter(state=AttemptState.SENT).values_list("pk", "call_id", "held"))
-    if lost:
-        CallAttempt.objects.filter(pk__in=[pk for pk, _, _ in lost]).update(
-            state=AttemptState.LOST,
-            ended_at=timezone.now(),
-            spent=F("held"),
-            detail="its worker ended before the answer came",
-        )
-        ModelCall.objects.filter(pk__in=[call for _, call, _ in lost], state=CallState.LEASED).update(
-            state=CallState.QUEUED
-        )
-        held = sum(tokens for _, _, tokens in lost)
-        Run.objects.filter(pk=run.pk).update(tokens=F("tokens") + held, tokens_held=F("tokens_held") - held)
-    return len(lost)
+def find_call(*, step: Step, asked: Asked) -> ModelCall | None:
+    """The row of this very question for this step, if a former holder of the step has made one."""
+    return ModelCall.objects.filter(step=step, key=asked.key, sample=asked.sample).first()
 
 
 @transaction.atomic
-def begin(*, run: Run, step: Step, lease: UUID, call: ModelCall, estimate: int) -> CallAttempt:
-    """Sets `estimate` tokens aside and writes down that the call is being sent.
+def begin(
+    *, run: Run, step: Step, lease: UUID, asked: Asked, call: ModelCall | None = None
+) -> tuple[ModelCall, CallAttempt]:
+    """Sets aside what the call may take and writes down that it is being sent.
 
-    Spent, set aside and estimate together never pass a cap. Raises NotRunning, LeaseLost, AlreadyAnswered,
-    Crowded where calls in flight have to come back first, CapReached where even that would not help.
+    Spent, set aside and the new estimate together never pass a cap of the run or of the installation. Raises
+    NotRunning, LeaseLost, AlreadyAnswered, Crowded where calls in flight have to come back first, CapReached
+    where even that would not help.
     """
-    now_run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-    held = check_lease(step=step, lease=lease, run=now_run)
-    if now_run.state != RunState.RUNNING:
+    counters = spending.locked(run)
+    if counters.state in (RunState.CANCELLED, RunState.FAILED, RunState.DONE):
+        raise LeaseLost
+    if counters.state != RunState.RUNNING:
         raise NotRunning
-    if ModelCall.objects.filter(pk=call.pk, state__in=ENDED_CALLS).exists():
+    spending.check(counters, tokens=asked.tokens, cost=asked.cost)
+    if asked.cost:
+        spending.hold(asked.cost)
+    until = timezone.now() + timedelta(seconds=settings.STEP_LEASE_SECONDS)
+    if call is None:
+        if begun := _insert(run, step, lease, asked, until):
+            return begun
+        check_lease(step=step, lease=lease)
+        call = ModelCall.objects.get(step=step, key=asked.key, sample=asked.sample)
+    return call, _again(run, step, lease, asked, call, until)
+
+
+BEGIN = """
+WITH mine AS (
+  UPDATE simulation_step SET leased_until = %(until)s WHERE id = %(step)s AND lease = %(lease)s RETURNING id
+), call AS (
+  INSERT INTO simulation_modelcall (
+    public_id, run_id, step_id, purpose, key, sample, prompt_id, provider_id, base_url, model, served_model,
+    request, reply, state, finish, rung, problem, tokens_in, tokens_out, tokens_cached, tokens_reasoning,
+    price_id, cost, created_at)
+  SELECT %(public_id)s, %(run)s, id, %(purpose)s, %(key)s, %(sample)s, %(prompt)s, %(provider)s, %(base_url)s,
+    %(model)s, '', %(request)s::jsonb, NULL, 'leased', '', '', '', 0, 0, 0, 0, %(price)s::bigint, 0, %(now)s
+  FROM mine
+  ON CONFLICT (step_id, key, sample) DO NOTHING RETURNING id
+), attempt AS (
+  INSERT INTO simulation_callattempt (call_id, number, state, sent_at, held, held_cost, spent, cost, detail)
+  SELECT id, 0, 'sent', %(now)s, %(tokens)s, %(money)s, 0, 0, '' FROM call RETURNING id, call_id
+), counted AS (
+  UPDATE simulation_run SET calls = calls + 1, tokens_held = tokens_held + %(tokens)s,
+    cost_held = cost_held + %(money)s, tick = tick + 1
+  WHERE id = %(run)s AND EXISTS (SELECT 1 FROM attempt)
+)
+SELECT id, call_id FROM attempt
+"""
+
+
+def _insert(
+    run: Run, step: Step, lease: UUID, asked: Asked, until: datetime
+) -> tuple[ModelCall, CallAttempt] | None:
+    """Call, first attempt and counters in one statement; None where the call is there already or the lease
+    is lost."""
+    now, public_id = timezone.now(), new_public_id()
+    request = asked.request.as_dict()
+    values: dict[str, Any] = {
+        "until": until,
+        "step": step.pk,
+        "lease": lease,
+        "public_id": public_id,
+        "run": run.pk,
+        "purpose": asked.purpose,
+        "key": asked.key,
+        "sample": asked.sample,
+        "prompt": asked.prompt.pk,
+        "provider": asked.provider.pk,
+        "base_url": asked.provider.base_url,
+        "model": asked.request.model,
+        "request": json.dumps(request),
+        "price": asked.price.pk if asked.price else None,
+        "now": now,
+        "tokens": asked.tokens,
+        "money": asked.cost,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(BEGIN, values)
+        found = cursor.fetchone()
+    if found is None:
+        return None
+    call = ModelCall(
+        pk=found[1],
+        public_id=public_id,
+        run=run,
+        step=step,
+        purpose=asked.purpose,
+        key=asked.key,
+        sample=asked.sample,
+        prompt=asked.prompt,
+        provider=asked.provider,
+        base_url=asked.provider.base_url,
+        model=asked.request.model,
+        request=request,
+        state=CallState.LEASED.value,
+        price=asked.price,
+        created_at=now,
+    )
+    attempt = CallAttempt(
+        pk=found[0],
+        call=call,
+        number=0,
+        held=asked.tokens,
+        held_cost=asked.cost,
+        sent_at=now,
+    )
+    call._state.adding = attempt._state.adding = False
+    return call, attempt
+
+
+def _again(run: Run, step: Step, lease: UUID, asked: Asked, call: ModelCall, until: datetime) -> CallAttempt:
+    """One more attempt of a call that has a row."""
+    held = check_lease(step=step, lease=lease)
+    call.refresh_from_db(fields=["state", "reply"])
+    if call.state in ENDED_CALLS:
         raise AlreadyAnswered
-    if now_run.calls + 1 > now_run.max_calls:
-        raise CapReached(
-            f"The cap of {now_run.max_calls:,} calls is reached. Raise it and resume, or cancel the run."
-        )
-    needed = now_run.tokens + estimate
-    if needed <= now_run.max_tokens < needed + now_run.tokens_held:
-        raise Crowded
-    if needed > now_run.max_tokens:
-        raise CapReached(
-            f"The next call may bring the tokens to {needed:,}, above the cap of {now_run.max_tokens:,}."
-            " Raise it and resume, or cancel the run."
-        )
-    held.leased_until = timezone.now() + timedelta(seconds=settings.STEP_LEASE_SECONDS)
-    held.save(update_fields=["leased_until"])
-    Run.objects.filter(pk=run.pk).update(calls=F("calls") + 1, tokens_held=F("tokens_held") + estimate)
-    ModelCall.objects.filter(pk=call.pk).update(state=CallState.LEASED)
-    number = call.attempts.exclude(state=AttemptState.LOST).count()
-    return CallAttempt.objects.create(call=call, number=number, held=estimate, sent_at=timezone.now())
+    Step.objects.filter(pk=held.pk).update(leased_until=until)
+    Run.objects.filter(pk=run.pk).update(
+        calls=F("calls") + 1,
+        tokens_held=F("tokens_held") + asked.tokens,
+        cost_held=F("cost_held") + asked.cost,
+        tick=F("tick") + 1,
+    )
+    ModelCall.objects.filter(pk=call.pk).update(state=CallState.LEASED, price=asked.price)
+    call.price = asked.price
+    return CallAttempt.objects.create(
+        call=call,
+        number=call.attempts.exclude(state=AttemptState.LOST).count(),
+        held=asked.tokens,
+        held_cost=asked.cost,
+        sent_at=timezone.now(),
+    )
 
 
-def check_lease(*, step: Step, lease: UUID, run: Run) -> Step:
+def check_lease(*, step: Step, lease: UUID) -> Step:
     """The step's row, locked, when `lease` still holds it; else LeaseLost. Expects the run's row locked."""
     held = Step.objects.select_for_update(no_key=True).filter(pk=step.pk, lease=lease).first()
-    if held is None or run.state in (RunState.CANCELLED, RunState.FAILED, RunState.DONE):
+    if held is None:
         raise LeaseLost
     return held
-
-
-@transaction.atomic
-def answered(
-    *, run: Run, call: ModelCall, attempt: CallAttempt, reply: ChatReply, read: Parsed[Any] | Unparsed
-) -> bool:
-    """Keeps a reply and what was made of it; the call is finished. Tokens are what the provider counted.
-
-    A provider that counts nothing has spent what was set aside. False, and nothing but the ledger's
-    knowledge changes, when somebody else has declared the attempt lost meanwhile.
-    """
-    if not _end(run, attempt, AttemptState.ANSWERED, spent=counted(reply).total or attempt.held):
-        return False
-    call.state = CallState.DONE.value if isinstance(read, Parsed) else OUTCOMES[read.why].value
-    call.rung = read.rung.value if isinstance(read, Parsed) else ""
-    call.problem = "" if isinstance(read, Parsed) else read.problem
-    call.reply = reply.as_dict()
-    call.served_model, call.finish = reply.served_model[:200], reply.finish.value
-    usage = counted(reply)
-    call.tokens_in, call.tokens_out = usage.input, usage.output
-    call.tokens_cached, call.tokens_reasoning = usage.cached, usage.reasoning
-    call.finished_at = timezone.now()
-    call.save()
-    return True
-
-
-def counted(reply: ChatReply) -> Usage:
-    """The provider's count, within what can be: no provider lowers what was spent, or breaks a column."""
-    usage = reply.usage
-    counts = (usage.input, usage.output, usage.cached, usage.reasoning)
-    return Usage(*(min(max(0, count), MOST_TOKENS) for count in counts))
-
-
-def repaired(*, call: ModelCall, rung: Rung) -> None:
-    """The last rung made a value of an answer that could not be read as it was."""
-    ModelCall.objects.filter(pk=call.pk, state=CallState.INVALID).update(
-        state=CallState.DONE, rung=rung.value
-    )
-
-
-@transaction.atomic
-def troubled(
-    *, run: Run, call: ModelCall, attempt: CallAttempt, error: LLMError, wait: float | None, final: bool
-) -> None:
-    """Keeps an attempt that brought no reply. `final` ends the call; else it waits to be tried again."""
-    spent = attempt.held if error.unheard else 0
-    if not _end(run, attempt, TROUBLES[error.trouble], spent=spent, error=error, wait=wait):
-        return
-    call.state = CallState.FAILED.value if final else CallState.QUEUED.value
-    call.problem = error.detail if final else ""
-    call.finished_at = timezone.now() if final else None
-    call.save(update_fields=["state", "problem", "finished_at"])
-
-
-def _end(
-    run: Run,
-    attempt: CallAttempt,
-    state: AttemptState,
-    *,
-    spent: int,
-    error: LLMError | None = None,
-    wait: float | None = None,
-) -> bool:
-    Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-    changed = CallAttempt.objects.filter(pk=attempt.pk, state=AttemptState.SENT).update(
-        state=state,
-        ended_at=timezone.now(),
-        status=error.status if error else 200,
-        detail=error.detail[:600] if error else "",
-        wait=wait,
-        spent=spent,
-    )
-    if changed:
-        Run.objects.filter(pk=run.pk).update(
-            tokens=F("tokens") + spent, tokens_held=F("tokens_held") - attempt.held
-        )
-    return bool(changed)

@@ -1,4 +1,4 @@
-"""Starting a simulation with a frozen plan, and what a person may do to a run."""
+"""Starting a simulation with a frozen plan."""
 
 from __future__ import annotations
 
@@ -9,18 +9,30 @@ from django.db import transaction
 from django.utils import timezone
 
 from simulation.domain.attributes import CATALOGUE
+from simulation.domain.money import MOST_NANO
 from simulation.domain.parameters import Parameters
-from simulation.domain.plans import BadPlan, RoleModel
-from simulation.domain.run_states import RunEvent
+from simulation.domain.plans import BadPlan, RoleModel, TypedTopic
 from simulation.domain.seeds import plan_asked, plan_authors
-from simulation.models import Corpus, Profile, Provider, Run, RunThread, Step, Thread, User
+from simulation.models import (
+    CastMember,
+    Corpus,
+    Profile,
+    Provider,
+    Run,
+    RunThread,
+    Step,
+    Thread,
+    User,
+)
+from simulation.selectors.providers import of_role
 from simulation.selectors.sequences import next_sequence
-from simulation.services import audit, engine, prompts
+from simulation.services import audit, engine, prices, prompts
 
-PROMPTS = ("thread/persona", "thread/topic", "thread/interest", "thread/comment")
 ROLES = ("author", "user", "interest")
 MOST_THREADS = 10_000
 LARGEST_SEED = 2**63 - 1
+Wanted = tuple[str, TypedTopic | None]
+"""A thread that is wanted: its target attribute, and the post where a person wrote it."""
 
 
 @transaction.atomic
@@ -37,21 +49,31 @@ def start_simulation(
     seed: int,
     max_calls: int,
     max_tokens: int,
+    soft_cost: int | None = None,
+    max_cost: int | None = None,
+    typed: Sequence[TypedTopic] = (),
     then_tag: bool = False,
     tagger: RoleModel | None = None,
+    judge: RoleModel | None = None,
     parallel: int = 32,
-    language: str = "en",
+    platform: str = prompts.PLATFORM,
     form: str = "",
 ) -> Run:
-    """A run that writes `targets[key]` threads for each attribute key, with agents from `profiles`.
+    """A run that writes `targets[key]` threads for each attribute key, with agents from `profiles`, and one
+    thread for each of the `typed` posts.
 
-    Everything that chance decides about who and whom comes from `seed`. `then_tag` asks for a tagging run
-    over its comments once it is done, with the model `tagger`. `form` marks the form it came from, so that a
-    form sent twice can be told. Raises BadPlan naming the field and what to do.
+    What chance decides about who and whom comes from `seed`. `then_tag` asks for a tagging run over the
+    comments once they are there, by the model `tagger`; `judge` then checks the tags. Costs are nano-dollars.
+    `form` marks the form it came from, so that one sent twice can be told. Raises BadPlan naming the field.
     """
     targets = {key: count for key, count in targets.items() if count}
-    _check(name, targets, profiles, models, seed, max_calls, max_tokens, then_tag, tagger)
-    Corpus.objects.select_for_update().get(pk=corpus.pk)
+    wanted: list[Wanted] = [(key, None) for key, count in targets.items() for _ in range(count)]
+    wanted += [(one.target, one) for one in typed]
+    _check(name, [target for target, _ in wanted], profiles, models, seed, then_tag, tagger)
+    check_limits(max_calls, max_tokens, soft_cost, max_cost)
+    asked = {role: models[role] for role in ROLES} | _later(then_tag, tagger, judge)
+    check_prices(provider, asked)
+    Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
     run = Run.objects.create(
         corpus=corpus,
         kind=Run.SIMULATE,
@@ -60,70 +82,95 @@ def start_simulation(
         provider=provider,
         max_calls=max_calls,
         max_tokens=max_tokens,
+        soft_cost=soft_cost,
+        max_cost=max_cost,
         parallel=parallel,
         created_by=by,
-        plan=_plan(targets, profiles, parameters, models, tagger if then_tag else None, language)
-        | {"form": form},
+        plan=_frozen(corpus, targets, typed, profiles, parameters, asked, platform) | {"form": form},
     )
-    _plan_threads(run, targets, profiles, parameters)
-    audit.record(
-        by=by,
-        action="run.started",
-        target=run,
-        corpus=corpus,
-        details={"threads": sum(targets.values()), "max_calls": max_calls, "max_tokens": max_tokens},
-    )
-    engine.tell(run, f"Planned: {sum(targets.values())} threads with {len(profiles)} profiles.")
+    cast(run, profiles)
+    _plan_threads(run, wanted, profiles, parameters)
+    details = {"threads": len(wanted), "max_calls": max_calls, "max_tokens": max_tokens, "max_cost": max_cost}
+    audit.record(by=by, action="run.started", target=run, corpus=corpus, details=details)
+    engine.tell(run, f"Planned: {len(wanted)} threads with {len(profiles)} profiles.")
     engine.wake(run)
     return run
 
 
-def _plan(
+def _frozen(
+    corpus: Corpus,
     targets: Mapping[str, int],
+    typed: Sequence[TypedTopic],
     profiles: Sequence[Profile],
     parameters: Parameters,
-    models: Mapping[str, RoleModel],
-    tagger: RoleModel | None,
-    language: str,
+    asked: Mapping[str, RoleModel],
+    platform: str,
 ) -> dict[str, Any]:
+    """The plan as it stays for ever."""
     return {
-        "version": 1,
-        "language": language,
+        "version": 2,
+        "language": corpus.language,
+        "platform": platform,
         "targets": dict(targets),
+        "typed": len(typed),
         "parameters": parameters.as_dict(),
         "profiles": [profile.external_id for profile in profiles],
-        "models": {role: models[role].as_dict() for role in ROLES},
-        "tagger": tagger.as_dict() if tagger else None,
-        "prompts": prompts.freeze(prompts.FOLDER, PROMPTS, language=language),
+        "models": {role: asked[role].as_dict() for role in ROLES},
+        "tagger": asked["tagger"].as_dict() if "tagger" in asked else None,
+        "judge": asked["judge"].as_dict() if "judge" in asked else None,
+        "prompts": prompts.freeze_thread(language=corpus.language, platform=platform),
     }
+
+
+def _later(then_tag: bool, tagger: RoleModel | None, judge: RoleModel | None) -> dict[str, RoleModel]:
+    """The models that are asked once the simulation is over."""
+    if not then_tag or tagger is None:
+        return {}
+    return {"tagger": tagger} if judge is None else {"tagger": tagger, "judge": judge}
+
+
+def cast(run: Run, profiles: Sequence[Profile]) -> None:
+    """Keeps the profiles as they are now: what a run asks does not change with a later edit."""
+    CastMember.objects.bulk_create(
+        CastMember(
+            run=run,
+            profile=one,
+            external_id=one.external_id,
+            username=one.username,
+            facts=one.facts,
+            style=one.style,
+            version=one.version,
+        )
+        for one in profiles
+    )
 
 
 def _check(
     name: str,
-    targets: Mapping[str, int],
+    targets: Sequence[str],
     profiles: Sequence[Profile],
     models: Mapping[str, RoleModel],
     seed: int,
-    max_calls: int,
-    max_tokens: int,
     then_tag: bool,
     tagger: RoleModel | None,
 ) -> None:
     check_name(name)
     if unknown := sorted(set(targets) - set(CATALOGUE)):
         raise BadPlan("targets", f"Not in the catalogue of attributes: {', '.join(unknown)}.")
-    threads = sum(targets.values())
-    if min(targets.values(), default=0) < 0 or not 1 <= threads <= MOST_THREADS:
+    if not 1 <= len(targets) <= MOST_THREADS:
         raise BadPlan("targets", f"Ask for 1 to {MOST_THREADS:,} threads in all.")
     if len(profiles) < 2:
         raise BadPlan("profiles", "At least two profiles: one writes the post, others answer.")
+    if waiting := [one.username for one in profiles if one.state != Profile.APPROVED]:
+        raise BadPlan(
+            "profiles", f"Only approved profiles enter a run; not approved: {', '.join(waiting[:5])}."
+        )
     if missing := [role for role in ROLES if role not in models]:
         raise BadPlan("models", f"A model is missing for: {', '.join(missing)}.")
     if then_tag and tagger is None:
         raise BadPlan("tagger", "Name the model that tags.")
     if not 0 <= seed <= LARGEST_SEED:
         raise BadPlan("seed", "A whole number from 0 to 9,223,372,036,854,775,807.")
-    check_caps(max_calls, max_tokens)
 
 
 def check_name(name: str) -> None:
@@ -139,14 +186,42 @@ def check_caps(max_calls: int, max_tokens: int) -> None:
             raise BadPlan(field, "A whole number from 1 to 1,000,000,000,000,000.")
 
 
+def check_limits(max_calls: int, max_tokens: int, soft_cost: int | None, max_cost: int | None) -> None:
+    """All caps of a run; costs in nano-dollars. Raises BadPlan naming the one that is wrong."""
+    check_caps(max_calls, max_tokens)
+    check_money(soft_cost, max_cost)
+
+
+def check_money(soft_cost: int | None, max_cost: int | None) -> None:
+    """Raises BadPlan for caps in nano-dollars that allow nothing or contradict each other."""
+    for field, cap in (("soft_cost", soft_cost), ("max_cost", max_cost)):
+        if cap is not None and not 0 <= cap <= MOST_NANO:
+            raise BadPlan(field, "An amount from 0 to 9,000,000,000 dollars.")
+    if soft_cost is not None and max_cost is not None and soft_cost > max_cost:
+        raise BadPlan("soft_cost", "It warns before the hard cap: not more than that.")
+
+
+def check_prices(provider: Provider, models: Mapping[str, RoleModel]) -> None:
+    """Raises BadPlan where the price of a model is not known: what it costs cannot be kept below a cap."""
+    for role, model in models.items():
+        try:
+            prices.require([(of_role(provider, model), model.model)])
+        except prices.UnknownPrice as unknown:
+            raise BadPlan("models", f"{role}: {unknown}") from None
+        except Provider.DoesNotExist:
+            raise BadPlan("models", f"{role}: there is no such provider.") from None
+
+
 def _plan_threads(
-    run: Run, targets: Mapping[str, int], profiles: Sequence[Profile], parameters: Parameters
+    run: Run,
+    wanted: Sequence[Wanted],
+    profiles: Sequence[Profile],
+    parameters: Parameters,
 ) -> None:
     by_name = {profile.external_id: profile for profile in profiles}
     names = list(by_name)
-    wanted = [key for key, count in targets.items() for _ in range(count)]
     authors = plan_authors(names, len(wanted), run.seed)
-    ids = _free_ids(run.corpus, wanted)
+    ids = free_ids(run.corpus, [target for target, _ in wanted])
     sequence = next_sequence(run.corpus)
     block = 1 + parameters.profiles_asked * parameters.rounds * parameters.actions
     threads = RunThread.objects.bulk_create(
@@ -154,13 +229,14 @@ def _plan_threads(
             run=run,
             index=index,
             target=target,
+            typed={"question": typed.question, "description": typed.description} if typed else {},
             author=by_name[author],
             asked=plan_asked(names, author, parameters.profiles_asked, run.seed, index),
             external_id=external_id,
             first_sequence=sequence + index * block,
             last_sequence=sequence + (index + 1) * block - 1,
         )
-        for index, (target, author, external_id) in enumerate(zip(wanted, authors, ids, strict=True))
+        for index, ((target, typed), author, external_id) in enumerate(zip(wanted, authors, ids, strict=True))
     )
     Step.objects.bulk_create(
         Step(
@@ -175,7 +251,7 @@ def _plan_threads(
     )
 
 
-def _free_ids(corpus: Corpus, targets: Sequence[str]) -> list[str]:
+def free_ids(corpus: Corpus, targets: Sequence[str]) -> list[str]:
     """thread_<target>_<k>, with the numbers that neither the corpus nor a run under way has taken."""
     taken = set(Thread.objects.filter(corpus=corpus).values_list("external_id", flat=True))
     taken |= set(RunThread.objects.filter(run__corpus=corpus).values_list("external_id", flat=True))
@@ -187,48 +263,3 @@ def _free_ids(corpus: Corpus, targets: Sequence[str]) -> list[str]:
         taken.add(name)
         ids.append(name)
     return ids
-
-
-SAID = {
-    RunEvent.PAUSE: "Paused: what is in flight finishes, nothing new begins.",
-    RunEvent.RESUME: "Resumed.",
-    RunEvent.CANCEL: "Cancelled. What was written stays.",
-}
-
-
-@transaction.atomic
-def control(*, by: User | None, run: Run, event: RunEvent) -> Run:
-    """Pauses, resumes or cancels. Raises NotPossible where the run's state does not allow it."""
-    locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-    if event is RunEvent.CANCEL:
-        engine.end(locked, event, SAID[event])
-    else:
-        engine.move(locked, event)
-        engine.tell(locked, SAID[event])
-    audit.record(by=by, action=f"run.{event.value}", target=locked, corpus=locked.corpus)
-    if event is RunEvent.RESUME:
-        locked.steps.filter(state="ready", due_at__gt=timezone.now()).update(due_at=timezone.now())
-        engine.wake(locked)
-    return locked
-
-
-@transaction.atomic
-def raise_caps(*, by: User | None, run: Run, max_calls: int, max_tokens: int) -> Run:
-    """New caps for a run. Raises BadPlan for one below what is spent already."""
-    check_caps(max_calls, max_tokens)
-    locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-    if max_calls < locked.calls:
-        raise BadPlan("max_calls", f"{locked.calls:,} calls have been made already.")
-    if max_tokens < (taken := locked.tokens + locked.tokens_held):
-        raise BadPlan("max_tokens", f"{taken:,} tokens have been spent or set aside already.")
-    locked.max_calls, locked.max_tokens = max_calls, max_tokens
-    locked.save(update_fields=["max_calls", "max_tokens"])
-    audit.record(
-        by=by,
-        action="run.caps_set",
-        target=locked,
-        corpus=locked.corpus,
-        details={"max_calls": max_calls, "max_tokens": max_tokens},
-    )
-    engine.tell(locked, f"Caps set to {max_calls:,} calls and {max_tokens:,} tokens.")
-    return locked

@@ -6,12 +6,14 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from simulation.domain.caps import Caps, proposed
+from simulation.domain.money import dollars, nanos
 from simulation.domain.plans import Forecast
 from simulation.domain.run_states import RunState
 from simulation.models import Corpus, Provider, Run
@@ -25,11 +27,15 @@ HERE_THREADS = 8
 """Threads of this process where no worker is alive and nobody says how many."""
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """The options of every such command."""
+def add_options(parser: ArgumentParser, *, several_models: bool = False) -> None:
+    """The options of every such command; with `several_models` the model may be named more than once."""
     parser.add_argument("--corpus", required=True, metavar="NAME")
     parser.add_argument("--provider", required=True, metavar="NAME", help="see the page Providers")
-    parser.add_argument("--model", metavar="NAME", help="default: the provider's")
+    if several_models:
+        said = "default: the provider's; named again: another run beside it"
+        parser.add_argument("--model", metavar="NAME", action="append", help=said)
+    else:
+        parser.add_argument("--model", metavar="NAME", help="default: the provider's")
     parser.add_argument("--max-calls", type=int, help="cap; default: one and a half of what is likely")
     parser.add_argument("--max-tokens", type=int, help="cap; default: one and a half of what is likely")
     parser.add_argument("--parallel", type=int, default=32, help="steps in work at once (32)")
@@ -58,6 +64,37 @@ def caps(options: Mapping[str, Any], likely: Forecast) -> Caps:
     return Caps(options["max_calls"] or default.calls, options["max_tokens"] or default.tokens)
 
 
+NO_CAP = "none"
+"""What is written for an amount that is not limited."""
+
+
+def money(option: str, text: str | None, *, default: int | None = None) -> int | None:
+    """Nano-dollars of an amount such as 2.50 or $2.50; None, no cap, for `none`; `default` where not given.
+
+    Raises CommandError (status 2) that names the option.
+    """
+    if text is None:
+        return default
+    if text.strip().casefold() == NO_CAP:
+        return None
+    try:
+        return nanos(Decimal(text.strip().removeprefix("$")))
+    except (InvalidOperation, ValueError):
+        raise CommandError(
+            f"{option} {text[:40]}: an amount in dollars, such as 2.50 (at most 9,000,000,000), or {NO_CAP}.",
+            returncode=USAGE,
+        ) from None
+
+
+def run_named(name: str) -> Run:
+    """The run with this id, or the only one of this name. Raises CommandError (status 2) otherwise."""
+    found = list(Run.objects.filter(public_id=name)) or list(Run.objects.filter(name=name)[:2])
+    if len(found) == 1:
+        return found[0]
+    why = "There are several runs" if found else "There is no run"
+    raise CommandError(f"{why} {name!r}. Its id is the end of the address of its page.", returncode=USAGE)
+
+
 def see_through(run: Run, work: Work, options: Mapping[str, Any], *, unit: str) -> Run:
     """Waits for the end of a run behind a progress bar; without a worker this process does the work."""
     here = options["here"] or (0 if workers.alive() else HERE_THREADS)
@@ -74,7 +111,7 @@ def see_through(run: Run, work: Work, options: Mapping[str, Any], *, unit: str) 
 def report(command: BaseCommand, run: Run, counts: Mapping[str, Any], *, as_json: bool) -> None:
     """Says how it ended, in words or JSON. Raises CommandError (status 1) for a run that is not done."""
     said = {"run": run.public_id, "state": run.state, "reason": run.reason, **counts}
-    said |= {"calls": run.calls, "tokens": run.tokens}
+    said |= {"calls": run.calls, "tokens": run.tokens, "cost_usd": float(dollars(run.cost))}
     if as_json:
         command.stdout.write(json.dumps(said, ensure_ascii=False, indent=1))
     else:

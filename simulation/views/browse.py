@@ -7,7 +7,8 @@ from django.views.decorators.http import require_safe
 from simulation.domain.attributes import CATALOGUE
 from simulation.domain.roles import Right
 from simulation.models import Corpus, Profile
-from simulation.selectors import profiles, threads
+from simulation.selectors import corpora as making
+from simulation.selectors import profile_checks, profiles, runs, threads
 from simulation.selectors.access import PersonRequest, needs
 
 PAGE = 100
@@ -16,7 +17,11 @@ PAGE = 100
 @needs(Right.BROWSE)
 @require_safe
 def corpora(request: PersonRequest) -> HttpResponse:
-    context = {"section": "corpora", "corpora": threads.corpora(request.user)}
+    context = {
+        "section": "corpora",
+        "corpora": threads.corpora(request.user),
+        "may_make": making.may_make(request.user),
+    }
     return render(request, "corpora/list.html", context)
 
 
@@ -34,6 +39,8 @@ def profile_list(request: PersonRequest, corpus_id: str) -> HttpResponse:
         "profiles": page[:PAGE],
         "more": page[PAGE - 1].public_id if len(page) > PAGE else "",
         "attributes": [attribute for attribute in CATALOGUE.values() if attribute.target],
+        "counts": profile_checks.counts(corpus),
+        "may_act": runs.may_start(request.user, corpus),
     }
     return render(request, "corpora/profiles.html", context)
 
@@ -42,7 +49,7 @@ def profile_list(request: PersonRequest, corpus_id: str) -> HttpResponse:
 @require_safe
 def profile(request: PersonRequest, profile_id: str) -> HttpResponse:
     found = get_object_or_404(
-        Profile.objects.visible_to(request.user).select_related("corpus"), public_id=profile_id
+        profile_checks.detailed(Profile.objects.visible_to(request.user)), public_id=profile_id
     )
     context = {
         "section": "corpora",
@@ -51,5 +58,6 @@ def profile(request: PersonRequest, profile_id: str) -> HttpResponse:
         "facts": [(attribute, found.facts.get(attribute.key)) for attribute in CATALOGUE.values()],
         "comments": found.comments.select_related("thread").order_by("sequence")[:200],
         "n_comments": found.comments.count(),
+        "may_act": runs.may_start(request.user, found.corpus),
     }
     return render(request, "corpora/profile.html", context)

@@ -1,4 +1,4 @@
-"""What the page of a run shows: everything for a reader, and for a poll what has changed since."""
+"""What the page of a run shows: parts that all who watch share, and what belongs to the person."""
 
 from __future__ import annotations
 
@@ -7,35 +7,36 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404
+from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
 
-from simulation.domain.caps import Meter
 from simulation.domain.roles import Right
 from simulation.domain.run_states import OPEN_RUNS, RunState
 from simulation.forms import CapsForm
-from simulation.models import Corpus, Run
-from simulation.selectors import run_numbers, run_story, run_threads, run_tree, run_trouble, runs, workers
+from simulation.models import Corpus, Run, Step
+from simulation.selectors import budget, run_health, run_watching, runs
 from simulation.selectors.access import PersonRequest
-from simulation.services import completions
-
-PARTS = ("head", "tree", "look", "threads", "story")
-WORKED = (RunState.QUEUED, RunState.RUNNING)
+from simulation.selectors.run_health import Health
+from simulation.selectors.run_shared import Sheet
+from simulation.services import steering
+from simulation.views import run_parts
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Which state of each part a browser has; a part whose mark differs is sent again."""
+    """Which state of the page a browser has: `v` is the run's, `head` and `worker` those of their parts."""
 
-    marks: dict[str, str]
-    sent: dict[str, str]
-
-    def is_old(self, part: str) -> bool:
-        return self.sent.get(part) != self.marks[part]
+    v: str = ""
+    head: str = ""
+    worker: str = ""
 
 
-def _mark(*facts: object) -> str:
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:8]
+def head_mark(run: Run) -> str:
+    """Changes with what controls and notices say."""
+    facts = (run.state, run.reason, run.stepping, run.max_calls, run.max_tokens, run.max_cost, run.soft_cost)
+    warns = bool(run.soft_cost) and run.cost >= (run.soft_cost or 0)
+    return hashlib.sha256(repr((*facts, warns)).encode()).hexdigest()[:8]
 
 
 def context(
@@ -45,84 +46,66 @@ def context(
 
     Raises Http404 for a thread that the run does not have.
     """
-    live = run.state in OPEN_RUNS
-    numbers = run_numbers.numbers(run)
-    window = None
-    if run.kind == Run.SIMULATE:
-        window = run_threads.window(run, run_threads.followed(run) if index is None else index)
-        if window is None and index is not None:
-            raise Http404
-    last = run_story.last(run)
-    idle = run.state in WORKED and not workers.alive()
-    seen = Seen(_marks(run, numbers, window, last.pk if last else 0, idle), _sent(request))
+    rights = run_watching.rights(request.user, run)
+    sheet = run_parts.sheet(run, index=index, rights=rights)
     return {
         "section": "runs",
         "run": run,
         "corpus": run.corpus,
-        "live": live,
+        "parts": {name: safe(html) for name, (_, html) in sheet.parts.items()},
+        **pulse(run, sheet, index=index, health=run_health.of_run(run)),
+        **head(request, run, form),
+        "budget_notice": budget.notice(request.user),
+    }
+
+
+def safe(html: str) -> SafeString:
+    """A part is what our own templates made."""
+    return mark_safe(html)  # noqa: S308
+
+
+def pulse(run: Run, sheet: Sheet, *, index: int | None, health: Health) -> dict[str, Any]:
+    """The state that a browser has after this answer; it sends the marks with its next poll."""
+    seen = {"v": sheet.token, "head": head_mark(run), "worker": health.kind}
+    return {
+        "polls": run.state in OPEN_RUNS or sheet.token != run_watching.token(run),
+        "marks": urlencode(
+            seen
+            | {name: mark for name, (mark, _) in sheet.parts.items()}
+            | ({} if index is None else {"place": index + 1})
+        ),
         "now": timezone.now(),
-        "numbers": numbers,
-        "last": last,
-        "window": window,
-        "pinned": index,
-        "marks": urlencode(seen.marks),
-        "tokens": Meter(run.tokens, run.tokens_held, run.max_tokens),
-        "calls": Meter(run.calls, 0, run.max_calls),
-        "lane": completions.lane_of_run(run) if live else None,
-        "new": {part: seen.is_old(part) for part in PARTS},
-        **_changed(run, numbers, window, seen),
-        **(_head(request, run, idle, form) if seen.is_old("head") else {}),
+        "health": health,
+        "run": run,
     }
 
 
-def _marks(
-    run: Run, numbers: run_numbers.Numbers, window: run_threads.Window | None, last: int, idle: bool
-) -> dict[str, str]:
-    rows = [row.version() for row in window.rows] if window else []
-    chosen = window.chosen.version() if window else (numbers.tagged,)
-    return {
-        "head": _mark(run.state, run.reason, run.max_calls, run.max_tokens, idle),
-        "tree": _mark(run.state == RunState.RUNNING, chosen),
-        "look": _mark(run_trouble.version(numbers)),
-        "threads": _mark(rows, window.chosen.place if window else 0, window.over if window else 0),
-        "story": _mark(last),
-    }
-
-
-def _sent(request: PersonRequest) -> dict[str, str]:
-    return {part: request.GET.get(part, "") for part in PARTS} if request.htmx else {}
-
-
-def _changed(
-    run: Run,
-    numbers: run_numbers.Numbers,
-    window: run_threads.Window | None,
-    seen: Seen,
-) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    if window and seen.is_old("tree"):
-        found["steps"] = run_tree.growing(window.chosen, live=run.state == RunState.RUNNING)
-    if window is None and seen.is_old("tree"):
-        found["tagged"] = run_story.latest_tags(run)
-    if seen.is_old("look"):
-        found["look"] = run_trouble.look(run, numbers)
-    if seen.is_old("story"):
-        found["story"] = run_story.latest(run)
-    return found
-
-
-def _head(request: PersonRequest, run: Run, idle: bool, form: CapsForm | None) -> dict[str, Any]:
-    """Controls and notices, by what the person may do in this very corpus."""
+def head(request: PersonRequest, run: Run, form: CapsForm | None = None) -> dict[str, Any]:
+    """Controls and notices, by what the person may do in this very corpus. No query while the run is open."""
     ended = run.state not in OPEN_RUNS
+    may_start = run_watching.rights(request.user, run).starts
     return {
-        "idle": idle,
-        "may_start": runs.may_start(request.user, run.corpus),
+        "live": not ended,
+        "may_start": may_start,
         "caps_form": form or CapsForm(run=run),
-        "capped": run.state == RunState.HALTED and (run.calls >= run.max_calls or "cap of" in run.reason),
+        "capped": run.state == RunState.HALTED and _by_own_cap(run),
+        "warned": bool(run.soft_cost) and run.cost >= (run.soft_cost or 0),
         "may_queue": ended and _may(request, run, Right.MANAGE_QUEUES),
         "may_export": ended and _may(request, run, Right.EXPORT),
         "follower": run.followers.first() if ended else None,
+        "retryable": retryable(run).count() if ended and may_start else 0,
+        "may_add": ended and may_start and runs.starts_everywhere(request.user),
     }
+
+
+def retryable(run: Run) -> QuerySet[Step]:
+    """The steps that may be tried again now; none of a run that was stopped."""
+    return steering.retryable(run) if run.state != RunState.CANCELLED else Step.objects.none()
+
+
+def _by_own_cap(run: Run) -> bool:
+    """Whether a cap of the run itself halted it: the installation's is raised elsewhere."""
+    return run.calls >= run.max_calls or ("cap of" in run.reason and "installation" not in run.reason)
 
 
 def _may(request: PersonRequest, run: Run, right: Right) -> bool:

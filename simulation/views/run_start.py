@@ -4,158 +4,184 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from simulation.domain.caps import Caps, proposals, proposed
-from simulation.domain.plans import BadPlan, Forecast, forecast
+from simulation.domain.plan_values import SHIPPED
+from simulation.domain.plans import BadPlan
 from simulation.domain.roles import Right
-from simulation.forms import SimulationForm
-from simulation.models import Corpus, Profile, Provider, Run
-from simulation.selectors import runs, workers
+from simulation.forms import SimulationForm, plan_presets, plan_start, plan_topics
+from simulation.forms.plan_start import Preview
+from simulation.models import Corpus, Provider, Run
+from simulation.selectors import presets, runs, workers
 from simulation.selectors.access import PersonRequest, needs
-from simulation.services import runs as service
+from simulation.services import presets as preset_service
 
-FIELD_OF = {"targets": "threads_age", "profiles": None, "models": "model", "tagger": "tagger_model"}
-"""What the service names -> the field beside which it is said."""
 DRAWN_SEEDS = 1_000_000
 CHANGED = (
     "The forecast has changed with what you entered, and the caps with it."
     " Look at both once more, then start the run."
 )
+SHOWN_PRESETS = 5
 
 
 @needs(Right.START_RUNS)
 @require_safe
 def choose(request: PersonRequest) -> HttpResponse:
-    """In which corpus? With only one the question is not asked."""
-    corpora = list(runs.startable(request.user))
+    """In which corpus? With only one the question is not asked. `?preset=` goes on to the form."""
+    corpora, preset = list(runs.startable(request.user)), request.GET.get("preset", "")
+    behind = f"?{urlencode({'preset': preset})}" if preset else ""
     if len(corpora) == 1:
-        return redirect("run_new", corpus_id=corpora[0].public_id)
-    return render(request, "runs/choose.html", {"section": "runs", "corpora": corpora})
+        return redirect(reverse("run_new", args=[corpora[0].public_id]) + behind)
+    return render(request, "runs/choose.html", {"section": "runs", "corpora": corpora, "behind": behind})
 
 
-@dataclass(frozen=True)
-class Preview:
-    """What the form, as it stands, would lead to. Without `forecast` a field that it needs is wrong."""
+@dataclass
+class Sitting:
+    """One request for the form of a corpus."""
 
-    matching: list[Profile] | None
-    forecast: Forecast | None
-    threads: int
-    caps: Caps | None
+    request: PersonRequest
+    corpus: Corpus
+    providers: list[Provider]
+    said: dict[str, Any] = field(default_factory=dict)
+    """What the page says besides: where the form began, what was left out, what was saved."""
+
+    def form(self, sent: Any) -> SimulationForm:
+        return SimulationForm(sent, corpus=self.corpus, providers=self.providers)
 
 
 @needs(Right.START_RUNS)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: PersonRequest, corpus_id: str) -> HttpResponse:
-    """The form; with `look`, or asked by htmx, only its forecast anew."""
+    """The form. With `look`, `more` (a row) or `save` (a preset), or asked by htmx, nothing is started."""
     corpus = get_object_or_404(runs.startable(request.user), public_id=corpus_id)
-    providers = list(Provider.objects.all())
-    sent = request.POST if request.method == "POST" else _first(corpus, providers)
-    form = SimulationForm(sent, providers=providers)
-    preview = _preview(corpus, form)
-    looking = request.method != "POST" or "look" in request.POST or bool(request.htmx)
-    renewed = proposals(form.cleaned_data, preview.caps) if preview.caps else {}
-    if not looking and form.is_valid() and not renewed:
-        if run := _start(request, corpus, form, preview):
-            return redirect("run", run_id=run.public_id)
-    elif renewed:
-        form = form.with_fields(renewed, providers)
-        if not looking and form.is_valid():
+    sitting = Sitting(request, corpus, list(Provider.objects.all()))
+    posted = request.method == "POST"
+    form = sitting.form(request.POST if posted else _first(sitting))
+    seen = plan_start.preview(form, by=request.user)
+    looking = not posted or bool(request.htmx) or not {"look", "more", "save"}.isdisjoint(request.POST)
+    renewed = plan_start.renewed(form, seen)
+    if renewed:
+        form = form.with_fields(renewed)
+    if not looking and form.is_valid():
+        if renewed:
             form.add_error(None, CHANGED)
-    return _page(request, corpus, providers, form, preview, renewed=bool(renewed))
+        elif run := _start(sitting, form, seen):
+            return redirect("run", run_id=run.public_id)
+    if "save" in request.POST and not request.htmx:
+        _save_preset(sitting, form)
+    return _page(sitting, form, seen, renewed=bool(renewed))
 
 
-def _preview(corpus: Corpus, form: SimulationForm) -> Preview:
-    form.full_clean()
-    wanted, targets, parameters = form.asked_filter(), form.asked_targets(), form.asked_parameters()
-    matching = runs.matching(corpus, wanted) if wanted is not None else None
-    threads = sum(targets.values()) if targets else 0
-    if matching is None or targets is None or parameters is None:
-        return Preview(matching, None, threads, None)
-    likely = forecast(
-        targets=targets,
-        profiles=len(matching),
-        parameters=parameters,
-        then_tag=bool(form.cleaned_data.get("then_tag")),
-    )
-    return Preview(matching, likely, threads, proposed(likely))
-
-
-def _start(request: PersonRequest, corpus: Corpus, form: SimulationForm, preview: Preview) -> Run | None:
+def _start(sitting: Sitting, form: SimulationForm, seen: Preview) -> Run | None:
     """The run that the form starts, or started already; None with the reason beside its field."""
-    said = form.cleaned_data
-    models, parameters = form.asked_models(), form.asked_parameters()
-    assert parameters is not None  # the form is valid
     try:
         with transaction.atomic():
             # Who presses twice waits here, and finds the run of the first press.
-            Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
-            if already := runs.of_form(corpus, said["form"]):
+            Corpus.objects.select_for_update(no_key=True).get(pk=sitting.corpus.pk)
+            if already := runs.of_form(sitting.corpus, form.cleaned_data["form"]):
                 return already
-            run = service.start_simulation(
-                by=request.user,
-                corpus=corpus,
-                targets=form.asked_targets() or {},
-                profiles=preview.matching or [],
-                parameters=parameters,
-                models={role: models[role] for role in ("author", "user", "interest")},
-                tagger=models["tagger"] if said["then_tag"] else None,
-                form=str(said["form"]),
-                **{
-                    key: said[key]
-                    for key in ("name", "provider", "seed", "max_calls", "max_tokens", "then_tag")
-                },
-            )
+            run = plan_start.start(form, seen, by=sitting.request.user)
     except BadPlan as problem:
-        field = FIELD_OF.get(problem.field, problem.field)
-        form.add_error(field if field in form.fields else None, str(problem))
+        name = plan_start.field_of(form, problem)
+        form.add_error(name, str(problem))
+        if problem.field == "models":
+            sitting.said["unpriced"] = name
         return None
-    messages.success(request, f"“{run.name}” is planned. It begins as soon as a worker takes it up.")
+    messages.success(sitting.request, f"“{run.name}” is planned. It begins as soon as a worker takes it up.")
     return run
 
 
-def _first(corpus: Corpus, providers: list[Provider]) -> dict[str, Any]:
-    """What stands in the form at first: every default, a drawn seed, caps by the forecast."""
-    blank = SimulationForm(providers=providers)
-    sent = {name: field.initial for name, field in blank.fields.items() if field.initial is not None}
-    if providers:
-        sent["provider"] = providers[0].public_id
+def _save_preset(sitting: Sitting, form: SimulationForm) -> None:
+    """The form as it stands under a name. A name that is taken asks whether to replace."""
+    person, sitting.said["saving"] = sitting.request.user, True
+    form.full_clean()
+    if form.errors:
+        form.add_error(None, "Something needs mending; no preset was saved.")
+        return
+    name, overwrite = form.cleaned_data["preset_name"], form.cleaned_data["preset_overwrite"]
+    try:
+        saved = preset_service.save(by=person, name=name, values=plan_presets.kept(form), overwrite=overwrite)
+    except preset_service.NameTaken as taken:
+        sitting.said["replaces"] = taken.preset
+        form.add_error("preset_name", f"{taken} Replace it, or choose another name.")
+    except preset_service.BadName as problem:
+        form.add_error("preset_name", str(problem))
+    else:
+        sitting.said["saved"] = saved
+
+
+def _first(sitting: Sitting) -> dict[str, Any]:
+    """What stands in the form at first: every default, a drawn seed; and over it what it begins from."""
+    blank = SimulationForm(corpus=sitting.corpus, providers=sitting.providers)
+    sent = {name: one.initial for name, one in blank.fields.items() if one.initial is not None}
+    if sitting.providers:
+        sent["provider"] = sitting.providers[0].public_id
     sent |= {
-        "name": runs.next_name(corpus),
+        "name": runs.next_name(sitting.corpus),
         "form": str(uuid.uuid4()),
         "seed": secrets.randbelow(DRAWN_SEEDS),
     }
-    return sent
+    begun, left_out = plan_presets.fitting(
+        _begun(sitting),
+        providers=sitting.providers,
+        platforms=[one.key for one in blank.platforms],
+    )
+    sitting.said["left_out"] = left_out
+    return sent | plan_topics.refilled(begun)
 
 
-def _page(
-    request: PersonRequest,
-    corpus: Corpus,
-    providers: list[Provider],
-    form: SimulationForm,
-    preview: Preview,
-    *,
-    renewed: bool,
-) -> HttpResponse:
-    wrong = bool(form.errors) and request.method == "POST" and not request.htmx
+def _begun(sitting: Sitting) -> dict[str, Any]:
+    """The fields of the preset or run that the address names; 404 for one that is not there to be seen."""
+    asked = sitting.request.GET
+    if key := asked.get("preset"):
+        preset = presets.found(key)
+        if preset is None:
+            raise Http404("There is no such preset.")
+        sitting.said["begun"] = preset
+        return dict(preset.values)
+    if key := asked.get("like"):
+        run = presets.like(sitting.request.user, key)
+        if run is None:
+            raise Http404("There is no such run.")
+        sitting.said["like"] = run
+        values = plan_presets.taken_over(run)
+        return values if run.corpus_id == sitting.corpus.pk else values | {"same_profiles": False}
+    return {}
+
+
+def _page(sitting: Sitting, form: SimulationForm, seen: Preview, *, renewed: bool) -> HttpResponse:
+    request = sitting.request
+    wrong = bool(form.errors) and request.method == "POST" and not request.htmx and "more" not in request.POST
+    if (key := form["like"].value()) and "like" not in sitting.said:
+        sitting.said["like"] = presets.like(request.user, str(key))
+    saved = list(presets.listed()[: SHOWN_PRESETS + 1])
     context = {
         "section": "runs",
-        "corpus": corpus,
+        "corpus": sitting.corpus,
         "form": form,
         "wrong": wrong,
-        "preview": preview,
+        "preview": seen,
         "renewed": renewed,
-        "n_profiles": corpus.profiles.count(),
-        "providers": providers,
+        "n_profiles": sitting.corpus.profiles.filter(state="approved").count(),
+        "waiting": sitting.corpus.profiles.filter(state="proposed").count(),
+        "providers": sitting.providers,
         "may_add": runs.starts_everywhere(request.user),
         "workers": workers.alive(),
+        "shipped": SHIPPED.values(),
+        "saved_presets": saved[:SHOWN_PRESETS],
+        "more_presets": len(saved) > SHOWN_PRESETS,
+        **sitting.said,
     }
-    template = "runs/new.html" + ("#look" if request.htmx else "")
+    # By what is to be replaced: htmx sends the button that was pressed last with every later look.
+    part = "#topics" if request.htmx.target == "topics" else "#look"
+    template = "runs/new.html" + (part if request.htmx else "")
     return render(request, template, context, status=422 if wrong else 200)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 from typing import NamedTuple
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from simulation.domain.money import dollars
 from synthpai_web.templatetags.parts import icon
 
 register = template.Library()
@@ -60,9 +62,17 @@ ATTEMPTS = {
 STEPS = {
     "skipped": Look("warn", "skip", "skipped"),
     "failed": Look("danger", "x", "failed"),
+    "cancelled": Look("none", "stop", "cancelled"),
+}
+PROFILES = {
+    "proposed": Look("pending", "ring", "to be checked"),
+    "approved": Look("ok", "tick", "approved"),
+    "rejected": Look("danger", "x", "rejected"),
 }
 LINES = {"info": "clock", "ok": "tick", "warn": "warn", "danger": "ban"}
 UNKNOWN = Look("none", "ring", "")
+SMALLEST = Decimal("0.0001")
+"""Dollars; less is said to be less, never nothing."""
 
 
 def _badge(look: Look, css: str = "") -> SafeString:
@@ -120,6 +130,12 @@ def lost_badge(state: str) -> SafeString:
 
 
 @register.simple_tag
+def profile_badge(state: str) -> SafeString:
+    """Whether a person has approved a profile."""
+    return _badge(PROFILES.get(state, UNKNOWN))
+
+
+@register.simple_tag
 def line_icon(level: str) -> SafeString:
     return icon(LINES.get(level, "clock"))
 
@@ -157,6 +173,28 @@ def short_number(number: int | None) -> str:
             value = number / unit
             return f"{value:.0f} {sign}" if value >= 100 else f"{value:.1f} {sign}"
     return f"{number:,}"
+
+
+@register.filter
+def usd(amount: int | None) -> str:
+    """Nano-dollars as dollars: $3.18, $1,204.00, and of small sums the first digits that say something."""
+    if amount is None:
+        return ""
+    sign, exact = ("−" if amount < 0 else ""), abs(dollars(amount))
+    if 0 < exact < SMALLEST:
+        return f"{sign}<${SMALLEST}"
+    places = 2 if not exact or exact >= Decimal("0.1") else 3 if exact >= Decimal("0.01") else 4
+    return f"{sign}${exact:,.{places}f}"
+
+
+@register.filter
+def per_million(price: Decimal | None) -> str:
+    """USD per million tokens, exact: $2.50, $0.075."""
+    if price is None:
+        return ""
+    text = f"{price.normalize():,f}"
+    whole, _, rest = text.partition(".")
+    return f"${whole}.{rest:0<2}"
 
 
 @register.simple_tag

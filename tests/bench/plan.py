@@ -37,3 +37,26 @@ SIZES = {
     "small": Size(small=8_000, large=80_000, blocks=5, seconds=1.2, reads=20),
     "full": Size(small=8_000, large=1_000_000, blocks=5, seconds=4.0, reads=40),
 }
+
+CHAIN_SHARE, SPEEDUP, SECOND = 0.9, 20.0, 1.8
+"""Of a simulation: critical path / wall, one after another / wall, two workers / one; at least."""
+CALL_CPU, GROWTH, LANES = 15.0, 5.0, 1.3
+"""Milliseconds of a worker a call, per cent of memory, time / ideal behind a limit; at most."""
+
+
+@dataclass(frozen=True)
+class Simulations:
+    """How thorough the part `simulate` is. Seconds; `calls` of the measurement of memory."""
+
+    calls: int
+    window: float
+    lane_calls: int
+    polls: int
+    chain_latency: float = 1.0
+    asked: int = 50
+
+
+SIMULATIONS = {
+    "small": Simulations(calls=2000, window=12, lane_calls=200, polls=12),
+    "full": Simulations(calls=20_000, window=30, lane_calls=600, polls=40),
+}

@@ -10,21 +10,26 @@ from tests.bench.measuring import Against
 
 @dataclass(frozen=True)
 class Aim:
-    """A number that must not be larger than another. None: it could not be measured here."""
+    """A number that must not be larger than another, or, with `least`, not smaller. None: it could not be
+    measured here."""
 
     what: str
     got: float | None
     most: float
     unit: str = "x"
+    least: bool = False
 
     @property
     def met(self) -> bool | None:
-        return None if self.got is None else self.got <= self.most
+        if self.got is None:
+            return None
+        return self.got >= self.most if self.least else self.got <= self.most
 
     def line(self) -> str:
         got = "not measured" if self.got is None else f"{self.got:.2f} {self.unit}".rstrip()
         word = {True: "ok", False: "MISSED", None: "?"}[self.met]
-        return f"  {word:<7} {self.what:<62} {got:>14}   at most {self.most:g} {self.unit}".rstrip()
+        bound = "at least" if self.least else "at most"
+        return f"  {word:<7} {self.what:<62} {got:>14}   {bound} {self.most:g} {self.unit}".rstrip()
 
 
 def compared(found: Against, first: str, second: str) -> str:
@@ -60,4 +65,13 @@ def verdict(aims: list[Aim]) -> str:
 
 
 def as_rows(aims: list[Aim]) -> list[dict[str, Any]]:
-    return [{"what": a.what, "got": a.got, "most": a.most, "unit": a.unit, "met": a.met} for a in aims]
+    return [
+        {
+            "what": a.what,
+            "got": a.got,
+            "least" if a.least else "most": a.most,
+            "unit": a.unit,
+            "met": a.met,
+        }
+        for a in aims
+    ]

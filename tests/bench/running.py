@@ -16,14 +16,14 @@ from urllib.parse import urlencode, urlsplit
 from django.core.management import call_command
 
 from synthpai_web.supervisor import ChildEnded, Stopped
-from tests.bench import plan, processes, report, weight
+from tests.bench import plan, processes, report, simulating, weight
 from tests.bench.measuring import NAMES, Against, alternate, as_numbers, quantile
 from tests.bench.plan import SIZES, Size
 from tests.bench.processes import Client, Missed, Site
 from tests.bench.report import Aim
 
 SMALL, LARGE = "_bench", "_bench_large"
-PARTS = ("levels", "ahead", "scale", "reading", "weight")
+PARTS = ("levels", "ahead", "scale", "reading", "weight", "simulate")
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def run(asked: argparse.Namespace) -> int:
         return 2
     started = time.monotonic()
     try:
-        done = _measured(SIZES[asked.scale], parts, keep=asked.keep)
+        aims, found = _all(asked, parts)
     except (Missed, ChildEnded) as problem:
         say(f"The bench came to no end: {problem}")
         return 2
@@ -176,18 +176,30 @@ def run(asked: argparse.Namespace) -> int:
         if not asked.keep:
             for suffix in (SMALL, LARGE):
                 processes.drop(suffix)
-    say("\n" + "\n".join(aim.line() for aim in done.aims))
-    say(f"\n{report.verdict(done.aims)} ({time.monotonic() - started:.0f} s, {asked.scale})")
+    say("\n" + "\n".join(aim.line() for aim in aims))
+    say(f"\n{report.verdict(aims)} ({time.monotonic() - started:.0f} s, {asked.scale})")
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     results = {
         "scale": asked.scale,
         "machine": {"processors": os.cpu_count(), "python": platform.python_version()},
-        "aims": report.as_rows(done.aims),
-        "found": done.found,
+        "aims": report.as_rows(aims),
+        "found": found,
     }
     asked.out.write_text(json.dumps(results, indent=1))
     say(f"Written to {asked.out}")
-    return int(any(aim.met is False for aim in done.aims))
+    return int(any(aim.met is False for aim in aims))
+
+
+def _all(asked: argparse.Namespace, parts: list[str]) -> tuple[list[Aim], dict[str, Any]]:
+    aims: list[Aim] = []
+    found: dict[str, Any] = {}
+    if reviewing := [part for part in parts if part != "simulate"]:
+        done = _measured(SIZES[asked.scale], reviewing, keep=asked.keep)
+        aims, found = done.aims, done.found
+    if "simulate" in parts:
+        more, of_runs = simulating.measured(asked.scale, say)
+        aims, found = aims + more, found | of_runs
+    return aims, found
 
 
 def _measured(size: Size, parts: list[str], *, keep: bool) -> Run:

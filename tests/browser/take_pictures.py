@@ -1,15 +1,19 @@
 """The pictures of the README and docs, taken of the real pages over the starter corpus: `make pictures`.
 
-The run is a real one, too: the engine carried it out with the scripted model, up to the call in flight. The
-answers of the two labelers are drawn, with times as people need them.
+The runs are real ones, too: the engine carried them out with the scripted model, up to the call in flight.
+It costs nothing; for the pictures it has a price, so that money shows. The answers of the two labelers are
+drawn, with times as people need them, and a few comments have been spoilt by hand for the artefact review.
 """
 
+import hashlib
 import random
 import shutil
 import subprocess
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from uuid import uuid4
 
@@ -26,11 +30,19 @@ from annotation.exchange import dataset
 from annotation.models import Annotation, Gold, Item, Queue, Suggestion
 from annotation.services import claims, queues, review
 from simulation.domain.attributes import TARGET_KEYS
+from simulation.domain.money import NANO
 from simulation.domain.plans import published_models
+from simulation.domain.profile_targets import Targets
 from simulation.domain.run_states import AttemptState, CallState, StepState
-from simulation.models import Corpus, Run, Thread, User
+from simulation.llm.errors import LLMError, Trouble
+from simulation.llm.messages import ChatReply, ChatRequest
+from simulation.llm.scripted.model import ScriptedModel
+from simulation.models import Artefact, Comment, Corpus, Provider, Run, Thread, User, Workspace
 from simulation.selectors import workers
-from simulation.services import engine, runs
+from simulation.services import artefacts, budget, completions, engine, profile_runs, runs
+from simulation.services.prices import set_price
+from simulation.services.profile_asking import AUTHOR, STYLER
+from simulation.services.profile_runs import Profiling
 from simulation.services.simulating import Simulation
 from synthpai_web import simulated
 from tests.browser.reviewing import open_row, select
@@ -40,11 +52,20 @@ from tests.factories.simulation import (
     ModelCallFactory,
     ProviderFactory,
 )
+from tests.fakes.llm import FakeGateway, purpose, reply
+from tests.running import work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FOLDER = Path(settings.BASE_DIR) / "docs" / "img"
 IN_HAND, DISPUTED = "In my own case the customer", "And they have eaten nothing since midnight"
 """How two comments of the starter corpus begin: the one being reviewed, and one that the labelers dispute."""
+SPOILT = (
+    " Let me know if you would like me to adjust the tone or the length of this comment!",
+    " TextFieldgetElement(valueOf nullptr); return kTempNode->next",
+    " plorvant sequidel brathen ozmick trullavent quiddenshaw morpelith",
+    " Reasoning: the author hints at night shifts. My comment: same here, honestly",
+)
+"""What generators leave at the end of a comment, made up."""
 GUIDELINES = "# What counts\n\n- Judge the text, not the author.\n- The most recent statement wins.\n"
 
 
@@ -144,33 +165,50 @@ def disputed(item: Item, *, careful: bool) -> Mapping[str, Label]:
 
 
 @pytest.fixture
-def run(admin, monkeypatch) -> Run:
-    """The demo's run in the middle of its second thread."""
+def provider(admin) -> Provider:
+    made = ProviderFactory(name="scripted model")
+    price = {"input": Decimal("0.15"), "output": Decimal("0.60"), "note": "made up, for the pictures"}
+    set_price(by=admin, provider=made, model="scripted", **price)
+    return made
+
+
+@pytest.fixture
+def corpus(admin, monkeypatch) -> Corpus:
+    """The starter profiles, a worker that is there, and lanes as they begin."""
     monkeypatch.setattr(engine, "_send", lambda *_: None)
     monkeypatch.setattr(workers, "alive", lambda: {"worker": 1.0})
+    monkeypatch.setattr(workers, "ages", lambda: {"worker": 1.0})
     for lane in workers.broker().scan_iter("synthpai:lane:*"):  # an earlier run's lane would be wider
         workers.broker().delete(lane)
-    corpus = simulated.corpus(admin)
-    models = published_models("scripted")
-    started = runs.start_simulation(
-        by=admin,
-        corpus=corpus,
-        name="first run",
-        provider=ProviderFactory(name="scripted model"),
-        targets=simulated.TARGETS,
-        profiles=list(corpus.profiles.order_by("pk")),
-        parameters=simulated.PARAMETERS,
-        models=models,
-        seed=simulated.SEED,
-        max_calls=700,
-        max_tokens=800_000,
-    )
+    return simulated.corpus(admin)
+
+
+@pytest.fixture
+def run(corpus, provider, admin) -> Run:
+    """The demo's run in the middle of its second thread."""
+    started = begin(corpus, provider, admin, "first run")
     second = started.run_threads.get(index=1)
     while second.steps.filter(kind="turn", state=StepState.DONE).count() < 5:
         assert engine.advance(run_id=started.pk, work=Simulation()), "the run ended before its picture"
     _send(second.steps.get(kind="turn", state=StepState.READY))
     started.refresh_from_db()
     return started
+
+
+def begin(corpus: Corpus, provider: Provider, admin: User, name: str, **fields: int) -> Run:
+    return runs.start_simulation(
+        by=admin,
+        corpus=corpus,
+        name=name,
+        provider=provider,
+        targets=simulated.TARGETS,
+        profiles=list(corpus.profiles.order_by("pk")),
+        parameters=simulated.PARAMETERS,
+        models=published_models("scripted"),
+        max_calls=700,
+        max_tokens=800_000,
+        **{"seed": simulated.SEED, "soft_cost": NANO // 25, "max_cost": NANO // 20, **fields},
+    )
 
 
 def _send(step) -> None:
@@ -181,7 +219,9 @@ def _send(step) -> None:
     call = ModelCallFactory(step=step, state=CallState.LEASED, reply=None)
     attempt = AttemptFactory(call=call, state=AttemptState.SENT)
     Run.objects.filter(pk=step.run_id).update(
-        calls=F("calls") + 1, tokens_held=F("tokens_held") + attempt.held
+        calls=F("calls") + 1,
+        tokens_held=F("tokens_held") + attempt.held,
+        cost_held=F("cost_held") + NANO // 2000,
     )
 
 
@@ -233,3 +273,74 @@ def test_take_a_picture_of_a_run(open_as, live_server, admin, run):
     page = open_as(admin, viewport={"width": 1280, "height": 1000})
     page.goto(live_server.url + reverse("run_thread", args=[run.public_id, 2]))
     shoot(page, "run")
+
+
+def test_take_a_picture_of_the_run_form(open_as, live_server, admin, corpus):
+    """With a provider whose prices are listed: nothing is sent there."""
+    ProviderFactory(name="openai", base_url="https://api.openai.com/v1", default_model="gpt-4o-mini")
+    page = open_as(admin, viewport={"width": 1280, "height": 1700})
+    page.goto(f"{live_server.url}{reverse('run_new', args=[corpus.public_id])}?preset=published")
+    shoot(page, "run-form")
+
+
+def spoilt(text: str = "", *, refusal: str = "") -> ChatReply:
+    return replace(reply(text, refusal=refusal, tokens=220), served_model="scripted")
+
+
+def on_a_bad_day(request: ChatRequest, attempt: int) -> ChatReply | LLMError:
+    """The scripted model, but that some questions are refused, some not answered in form, some too many."""
+    asked = "".join(message.content for message in request.messages[:2])  # a correction asks the same again
+    chance = hashlib.sha256(asked.encode()).digest()[0]
+    if purpose(request) == "turn" and chance < 12:
+        return spoilt(refusal="I cannot write as a person with these attributes.")
+    if purpose(request) == "turn" and chance < 22:
+        return spoilt("Sure! Here is a comment in the style that you asked for:")
+    if chance > 235 and not attempt:
+        return LLMError(Trouble.RATE_LIMIT, "Rate limit reached for requests", after=0.2, status=429)
+    return ScriptedModel().reply(request)
+
+
+def test_take_pictures_of_what_came_to_nothing(open_as, live_server, admin, corpus, provider, monkeypatch):
+    monkeypatch.setattr(completions, "_gateway", lambda *_: FakeGateway(on_a_bad_day))
+    done = work_off(begin(corpus, provider, admin, "second run", seed=7), most=2000)
+    assert done.state == "done", done.reason
+    work_off(begin(corpus, provider, admin, "third run", seed=8), most=60)
+    budget.set_caps(by=admin, soft_cap=NANO // 25, hard_cap=NANO // 20)
+    Workspace.objects.update(held=NANO // 250)
+    page = open_as(admin)
+    for name, address, height in (
+        ("failures", reverse("run_failures", args=[done.public_id]), 1000),
+        ("budget", reverse("budget"), 820),
+    ):
+        page.set_viewport_size({"width": 1280, "height": height})
+        page.goto(live_server.url + address)
+        shoot(page, name)
+    for number, comment in enumerate(Comment.objects.filter(depth__gt=0).order_by("pk")[: len(SPOILT)]):
+        Comment.objects.filter(pk=comment.pk).update(text=comment.text + SPOILT[number])
+    Artefact.objects.all().delete()  # found anew, in the order of the corpus
+    artefacts.scan_corpus(corpus, by=admin)
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    page.goto(live_server.url + reverse("artefacts", args=[corpus.public_id]))
+    shoot(page, "artefacts")
+
+
+def test_take_a_picture_of_the_profile_check(open_as, live_server, admin, corpus, provider):
+    """A run of profiles that is still at work."""
+    models = profile_runs.default_models("scripted")
+    made = profile_runs.start_generation(
+        by=admin,
+        corpus=corpus,
+        name="profiles 1",
+        provider=provider,
+        model=models[AUTHOR],
+        styler=models[STYLER],
+        count=60,
+        targets=Targets.usual(),
+        seed=11,
+        max_calls=300,
+        max_tokens=400_000,
+    )
+    work_off(made, Profiling(), most=100)
+    page = open_as(admin, viewport={"width": 1280, "height": 1100})
+    page.goto(f"{live_server.url}{reverse('profile_check', args=[corpus.public_id])}?show=warned")
+    shoot(page, "profile-check")

@@ -1,6 +1,7 @@
 """Every main page, at every width, light and dark: no sideways scroll, no complaint in the console."""
 
 import gzip
+from decimal import Decimal
 
 import pytest
 from django.urls import reverse
@@ -11,14 +12,19 @@ from annotation.domain.known import Known
 from annotation.domain.labels import State
 from annotation.models import Annotation, DataImport, Decision, Flag, Item, Queue
 from annotation.services import gold, guidelines
+from simulation.domain.money import NANO
 from simulation.domain.run_states import StepState
-from simulation.models import Corpus, User
+from simulation.models import Artefact, Corpus, RunPreset, User, Workspace
+from simulation.services import artefacts, budget, profiles
+from simulation.services.prices import set_price
 from tests.factories.adjudication import address as decision_page
 from tests.factories.adjudication import answer, labelers, value
 from tests.factories.annotation import SuggestionFactory, queue_over
 from tests.factories.overview import worked_in
+from tests.factories.profiles import FACTS, ProposedFactory, warning
 from tests.factories.runs import scene
 from tests.factories.simulation import (
+    AttemptFactory,
     CommentFactory,
     CorpusFactory,
     MembershipFactory,
@@ -30,6 +36,7 @@ from tests.factories.simulation import (
     ThreadFactory,
     UserFactory,
 )
+from tests.factories.tagging import check, check_run, tag, tagging_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WIDTHS = (320, 360, 768, 1024, 1440, 1920)
@@ -95,8 +102,111 @@ def every_page(corpus: Corpus, admin: User) -> list[str]:
         *overview_pages(corpus, admin),
         *steering_pages(corpus, admin),
         *author_pages(corpus, admin),
+        *tag_pages(corpus),
+        *artefact_pages(corpus, admin),
     ]
-    return home + inside + single + run_pages(corpus)
+    return (
+        home + inside + single + run_pages(corpus) + money_pages(corpus, admin) + profile_pages(corpus, admin)
+    )
+
+
+def money_pages(corpus: Corpus, admin: User) -> list[str]:
+    """Prices and the budget, with large sums, long names, former prices and models without one."""
+    provider = ProviderFactory(name="Q" * 60, base_url="http://127.0.0.1:9000/v1", default_model="d" * 100)
+    for amount in (Decimal("0.000001"), Decimal(1_000_000), Decimal("999999.999999")):
+        set_price(by=admin, provider=provider, model="k" * 100, input=amount, output=amount, note="o" * 300)
+    run = RunFactory(corpus=corpus, name="B" * 80, provider=provider)
+    call = ModelCallFactory(step=StepFactory(run=run), model="k" * 100)
+    budget.set_caps(by=admin, soft_cap=NANO, hard_cap=9_000_000_000 * NANO)
+    AttemptFactory(call=call, cost=8_000_000_000 * NANO, ended_at=timezone.now())
+    Workspace.objects.update(spent=8_000_000_000 * NANO, held=NANO)
+    return [reverse("prices"), reverse("price_new"), reverse("budget")]
+
+
+def profile_pages(corpus: Corpus, admin: User) -> list[str]:
+    """The pages of profiles to be checked, with long words, warnings, versions, and two much alike."""
+    facts = FACTS | {
+        "occupation": "o" * 200,
+        "education": "e" * 190,
+        "city_country": f"{'c' * 90}, {'d' * 90}",
+    }
+    run = RunFactory(corpus=corpus, kind="profiles", name="R" * 80, state="running")
+    call = ModelCallFactory(step__run=run, model="m" * 100)
+    made = [
+        ProposedFactory(
+            corpus=corpus,
+            username=name * 100,
+            facts=facts,
+            run=run,
+            call=call,
+            style="s" * 900,
+            warnings=[warning("age", "education", text="w" * 300), warning(text="y" * 300)],
+        )
+        for name in "EFG"
+    ]
+    profiles.edit(
+        by=admin,
+        profile=made[0],
+        facts=facts | {"occupation": "p" * 200},
+        style="t" * 900,
+        username=made[0].username,
+        expected_version=1,
+    )
+    profiles.reject(by=admin, profile=made[2], reason="r" * 200)
+    bare = CorpusFactory(name="B" * 80)
+    return [
+        reverse("corpus_new"),
+        reverse("corpus", args=[bare.public_id]),
+        reverse("profile_check", args=[bare.public_id]),
+        reverse("profile_check", args=[corpus.public_id]),
+        reverse("profile_check", args=[corpus.public_id]) + "?show=rejected",
+        reverse("profile_edit", args=[made[0].public_id]),
+        reverse("profile_new", args=[corpus.public_id]),
+        reverse("profile_generate", args=[corpus.public_id]),
+        reverse("profile_generate", args=[corpus.public_id]) + "?what=styles",
+    ]
+
+
+def artefact_pages(corpus: Corpus, admin: User) -> list[str]:
+    """Findings with long words: open, edited, one on its own page, and what is asked back."""
+    for number, text in enumerate(("y" * 900 + " <br> " + "y" * 900, "so it goes " + "{" * 60, "see <br>")):
+        thread = ThreadFactory(corpus=corpus, external_id=f"{number}".rjust(100, "x"))
+        CommentFactory(thread=thread, text=text, username="B" * 100)
+    artefacts.scan_corpus(corpus, by=admin)
+    found = Artefact.objects.filter(comment__corpus=corpus, rule="markup")
+    last = found.order_by("pk").last()
+    artefacts.edit(
+        by=admin, comment=last.comment, text="w" * 700, expected_text=last.comment.text, reason="r" * 300
+    )
+    return [
+        reverse("artefacts", args=[corpus.public_id]) + "?state=all",
+        reverse("artefacts", args=[corpus.public_id]) + "?rule=markup&state=edited",
+        reverse("artefact", args=[corpus.public_id, found.order_by("pk").first().public_id]) + "?cut=1",
+    ]
+
+
+def tag_pages(corpus: Corpus) -> list[str]:
+    """Tagging a part, three runs compared and their checks, with long words in all; and where nothing is."""
+    profile = ProfileFactory(corpus=corpus, facts={"occupation": "t" * 300, "age": 31})
+    first = CommentFactory(thread__corpus=corpus, profile=profile, text="z" * 900, username="V" * 100)
+    runs = [
+        tagging_run(corpus, [first], name="N" * 80, group="long", model="m" * 100, variant=name, cost=10**15)
+        for name in ("tag_comment", "tag_brief", "tag_" + "v" * 60)
+    ]
+    judge = check_run(corpus, name="C" * 80)
+    for run, letter in zip(runs, "abc", strict=True):
+        check(judge, tag(run, first, "occupation", letter * 200, "y" * 200), 0, 0)
+    asked = f"?q={'q' * 200}&author={'u' * 100}"
+    return [
+        reverse("tagging_new", args=[corpus.public_id]),
+        reverse("tagging_new", args=[corpus.public_id]) + asked,
+        reverse("tagging_new", args=[corpus.public_id]) + "?state=active",
+        reverse("tag_compare", args=[corpus.public_id]),
+        reverse("tag_compare", args=[corpus.public_id]) + "?group=long",
+        reverse("tag_checks", args=[corpus.public_id]),
+        reverse("tag_checks", args=[corpus.public_id]) + f"?by={judge.public_id}&attribute=age",
+        reverse("tag_check_new", args=[corpus.public_id]),
+    ]
 
 
 def author_pages(corpus: Corpus, admin: User) -> list[str]:
@@ -238,11 +348,13 @@ def run_pages(corpus: Corpus) -> list[str]:
     tagging = RunFactory(corpus=corpus, kind="tag", state="running")
     StepFactory(run=tagging, kind="tag", comment=halted.written[0], result={"tags": tags})
     CorpusFactory(name="C" * 80)
+    RunPreset.objects.create(name="R" * 80, values={"typed_question": ["q" * 900]})
     call = ModelCallFactory(
         step=step, served_model="s" * 200, reply={"text": "y" * 2000, "raw": {"k": "z" * 900}}
     )
     return [
         reverse("runs"),
+        reverse("presets"),
         reverse("run_choose"),
         reverse("run_new", args=[corpus.public_id]),
         reverse("tagging_new", args=[corpus.public_id]),
@@ -251,6 +363,8 @@ def run_pages(corpus: Corpus) -> list[str]:
         reverse("run", args=[tagging.public_id]),
         reverse("run_events", args=[halted.run.public_id]),
         reverse("run_call", args=[halted.run.public_id, call.public_id]),
+        reverse("run_failures", args=[halted.run.public_id]) + "?reason=unreadable",
+        reverse("run_persona", args=[halted.run.public_id]) + "?who=pers1",
         reverse("providers"),
         reverse("provider_new"),
     ]

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from django.db.models import F
+
 from simulation.domain.run_states import AttemptState, CallState, StepState
 from simulation.models import Comment, Corpus, Happening, Run, RunThread, Step
 from tests.factories.simulation import (
@@ -65,6 +67,7 @@ class Scene:
         for number in range(attempts - 1):
             AttemptFactory(call=call, number=number, state=AttemptState.RATE_LIMITED, wait=2.5, detail="slow")
         AttemptFactory(call=call, number=attempts - 1, state=AttemptState.SENT)
+        self.tick()
 
     def skip(self, *, number: int, raw: str = "Sure! Here it is.") -> Step:
         """A turn that was skipped since its answer could not be read."""
@@ -82,7 +85,12 @@ class Scene:
                 run=self.run, run_thread=self.thread, kind="interest", result={"interested": number < yes}
             )
 
+    def tick(self) -> None:
+        """As the engine does with whatever changes what the page shows."""
+        Run.objects.filter(pk=self.run.pk).update(tick=F("tick") + 1)
+
     def tell(self, text: str, level: str = "info") -> Happening:
+        self.tick()
         return Happening.objects.create(run=self.run, text=text, level=level)
 
 
@@ -104,6 +112,7 @@ def scene(corpus: Corpus, *, state: str = "running", **fields: object) -> Scene:
         username="Otter",
         text="What keeps you awake?",
         external_id="thread_age_0-000",
+        sequence=0,
     )
     StepFactory(run=run, run_thread=thread, kind="topic", number=0, comment=root)
     made = Scene(run, thread, root)

@@ -64,8 +64,9 @@ class ProfileFactory(DjangoModelFactory):
         model = Profile
 
     corpus = factory.SubFactory(CorpusFactory)
-    external_id = factory.Sequence(lambda number: f"pers{number}")
-    username = factory.Sequence(lambda number: f"Author{number}")
+    # Far from the small numbers that tests name themselves.
+    external_id = factory.Sequence(lambda number: f"pers{number + 1000}")
+    username = factory.Sequence(lambda number: f"Author{number + 1000}")
 
 
 class ThreadFactory(DjangoModelFactory):

@@ -37,7 +37,9 @@ class Worker:
     def __init__(self) -> None:
         self.processes: list[subprocess.Popen[bytes]] = []
 
-    def start(self, *, concurrency: int = 2, **environment: str) -> subprocess.Popen[bytes]:
+    def start(
+        self, *, concurrency: int = 2, awaited: bool = True, **environment: str
+    ) -> subprocess.Popen[bytes]:
         """One more worker with so many threads; `environment` goes on top of that of the tests."""
         name = f"test-{len(self.processes)}-{os.getpid()}@%h"
         command = [sys.executable, "-m", "celery", "-A", "synthpai_web", "worker", "--pool", "threads"]
@@ -56,7 +58,8 @@ class Worker:
             stdout=subprocess.DEVNULL,
         )
         self.processes.append(process)
-        wait_until(lambda: any(name[:-2] in one for one in workers.alive()), what="a worker")
+        if awaited:
+            wait_until(lambda: any(name[:-2] in one for one in workers.alive()), what="a worker")
         return process
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:

@@ -9,7 +9,7 @@ from simulation.domain.plans import BadPlan
 from simulation.domain.run_states import NotPossible, RunEvent
 from simulation.models import AuditEntry, CallAttempt, Comment, ModelCall, Run
 from simulation.selectors.progress import corpus_digest, progress
-from simulation.services import engine, runs
+from simulation.services import engine, steering
 from simulation.services.simulating import Simulation
 from tests.factories.simulation import CorpusFactory, ThreadFactory
 from tests.fakes.llm import purpose, reply, sensible
@@ -87,7 +87,7 @@ def test_pause_lets_the_call_in_flight_finish_and_begins_none(gateway):
     run = start()
 
     def paused_meanwhile(request, attempt):
-        runs.control(by=None, run=run, event=RunEvent.PAUSE)
+        steering.control(by=None, run=run, event=RunEvent.PAUSE)
         return sensible(request, attempt)
 
     gateway.answers = paused_meanwhile
@@ -95,7 +95,7 @@ def test_pause_lets_the_call_in_flight_finish_and_begins_none(gateway):
     assert run.steps.get(kind="topic").state == "done"
     assert not engine.advance(run_id=run.pk, work=Simulation())
     gateway.answers = sensible
-    runs.control(by=None, run=run, event=RunEvent.RESUME)
+    steering.control(by=None, run=run, event=RunEvent.RESUME)
     assert work_off(run).state == "done"
 
 
@@ -104,7 +104,7 @@ def test_cancelling_ends_the_run_at_once_and_a_late_answer_stays_in_the_ledger(g
     run = start()
 
     def cancelled_meanwhile(request, attempt):
-        runs.control(by=None, run=run, event=RunEvent.CANCEL)
+        steering.control(by=None, run=run, event=RunEvent.CANCEL)
         return sensible(request, attempt)
 
     gateway.answers = cancelled_meanwhile
@@ -113,7 +113,7 @@ def test_cancelling_ends_the_run_at_once_and_a_late_answer_stays_in_the_ledger(g
     assert (run.state, run.corpus.comments.count()) == ("cancelled", 0)
     assert ModelCall.objects.get(run=run).state == "done"
     with pytest.raises(NotPossible):
-        runs.control(by=None, run=run, event=RunEvent.RESUME)
+        steering.control(by=None, run=run, event=RunEvent.RESUME)
     assert balanced(run)
 
 
@@ -121,7 +121,7 @@ def test_a_cancelled_run_leaves_no_thread_running(gateway):
     run = start(threads=2)
     for _ in range(4):
         engine.advance(run_id=run.pk, work=Simulation())
-    runs.control(by=None, run=run, event=RunEvent.CANCEL)
+    steering.control(by=None, run=run, event=RunEvent.CANCEL)
     assert set(run.run_threads.values_list("state", flat=True)) <= {"partial", "failed", "done"}
     assert run.run_threads.first().reason == "the run was cancelled"
 

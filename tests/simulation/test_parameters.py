@@ -35,6 +35,7 @@ def test_the_parameters_are_the_published_ones():
         "p_short": 0.7,
         "short_words": [1, 10],
         "long_words": [10, 50],
+        "mode": "top",
     }
 
 
@@ -53,7 +54,13 @@ def test_an_unknown_parameter_is_refused_by_name():
         Parameters.from_dict({"max_deepth": 5})
 
 
-@pytest.mark.parametrize("field", [field.name for field in fields(Parameters)])
+def test_a_mode_there_is_not_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match=r"^mode: must be one of top, random$"):
+        Parameters(mode="best")
+    assert Parameters(mode="random").as_dict()["mode"] == "random"
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(Parameters) if field.name != "mode"])
 @pytest.mark.parametrize("value", [-1, 10**9, "7", None, True, math.nan, [0, 10], [10, 5], [1], [1, 5, 9]])
 def test_a_value_out_of_range_is_refused_by_the_name_of_its_field(field, value):
     with pytest.raises(ValueError, match=rf"^{field}: must be .*\d"):

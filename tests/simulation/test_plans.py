@@ -20,6 +20,7 @@ def test_the_published_parameters_are_the_defaults():
         "p_short": 0.7,
         "short_words": [1, 10],
         "long_words": [10, 50],
+        "mode": "top",
     }
     models = published_models("m")
     assert [models[role].temperature for role in ("author", "user", "interest", "tagger")] == [1, 1, 0, 0]

@@ -11,7 +11,7 @@ from simulation.domain.run_states import RunEvent
 from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.messages import Finish, Form, Usage
 from simulation.models import ModelCall
-from simulation.services import engine, runs
+from simulation.services import engine, steering
 from simulation.services.simulating import Simulation
 from tests.fakes.llm import purpose, reply, sensible
 from tests.running import balanced, start, work_off
@@ -25,7 +25,7 @@ def test_a_wrong_key_halts_at_once_with_the_provider_s_words(gateway):
     assert (run.state, len(gateway.asked)) == ("halted", 1)
     assert "Incorrect API key provided" in run.reason
     gateway.answers = sensible
-    runs.control(by=None, run=run, event=RunEvent.RESUME)
+    steering.control(by=None, run=run, event=RunEvent.RESUME)
     assert work_off(run).state == "done"
 
 
@@ -69,7 +69,7 @@ def test_an_outage_halts_the_run_instead_of_losing_turns(gateway):
     assert "connection refused" in run.reason
     assert run.steps.get().state == "ready"
     gateway.answers = sensible
-    runs.control(by=None, run=run, event=RunEvent.RESUME)
+    steering.control(by=None, run=run, event=RunEvent.RESUME)
     assert work_off(run).state == "done"
 
 

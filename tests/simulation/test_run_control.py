@@ -43,7 +43,7 @@ def test_an_admin_pauses_resumes_and_cancels(client_of, admin, run):
     for event, state, said in (
         ("pause", "paused", "Paused. What is in flight finishes"),
         ("resume", "running", "Resumed."),
-        ("cancel", "cancelled", "Cancelled. What was written stays."),
+        ("cancel", "cancelled", "Stopped. What was written stays."),
     ):
         answer = steer(browser, run, event, follow=True)
         assert state_of(run) == state
@@ -125,7 +125,7 @@ def test_raised_caps_let_a_halted_run_go_on(client_of, admin, halted):
     [
         (39, 2_000_000, "40 calls have been made already."),
         (90, 4199, "4,200 tokens have been spent or set aside already."),
-        (40, 1_000_000, "Neither is higher than before"),
+        (40, 1_000_000, "None is higher than before"),
         ("", 1_000_000, "This field is required."),
         ("many", 1_000_000, "Enter a whole number."),
         (0, 1_000_000, "greater than or equal to 1"),

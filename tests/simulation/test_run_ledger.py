@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from simulation.domain.plans import BadPlan
 from simulation.domain.run_states import RunEvent
-from simulation.llm.messages import Usage
-from simulation.models import CallAttempt, ModelCall, Run, Step
-from simulation.services import completions, engine, runs
+from simulation.llm.messages import ChatRequest, Usage
+from simulation.models import CallAttempt, ModelCall, PromptVersion, Run, Step
+from simulation.services import engine, ledger, steering
 from simulation.services.simulating import Simulation
 from tests.fakes.llm import sensible
 from tests.running import balanced, committing, start, work_off
@@ -20,12 +20,27 @@ from tests.running import balanced, committing, start, work_off
 pytestmark = pytest.mark.django_db
 
 
+def asked(claim, *, tokens):
+    """A question that may take so many tokens."""
+    return ledger.Asked(
+        request=ChatRequest("m", ()),
+        key="0" * 64,
+        sample=0,
+        purpose="topic",
+        prompt=PromptVersion.objects.first(),
+        provider=claim.run.provider,
+        price=None,
+        tokens_in=tokens,
+        tokens_out=0,
+    )
+
+
 def test_the_hard_cap_on_calls_stops_the_run_and_can_be_raised(gateway):
     run = work_off(start(max_calls=3))
     assert (run.state, run.calls, len(gateway.asked)) == ("halted", 3, 3)
     assert "cap of 3 calls" in run.reason
-    runs.raise_caps(by=None, run=run, max_calls=500, max_tokens=10**6)
-    runs.control(by=None, run=run, event=RunEvent.RESUME)
+    steering.raise_caps(by=None, run=run, max_calls=500, max_tokens=10**6)
+    steering.control(by=None, run=run, event=RunEvent.RESUME)
     assert work_off(run).state == "done"
     assert balanced(run)
 
@@ -42,17 +57,21 @@ def test_the_cap_on_tokens_counts_what_the_next_call_may_take(gateway):
 def test_a_cap_below_what_is_spent_is_refused(gateway):
     run = work_off(start(max_calls=3))
     with pytest.raises(BadPlan, match="3 calls have been made"):
-        runs.raise_caps(by=None, run=run, max_calls=2, max_tokens=10**6)
+        steering.raise_caps(by=None, run=run, max_calls=2, max_tokens=10**6)
 
 
-def test_a_call_with_a_kept_reply_is_not_made_again(gateway, monkeypatch):
+def test_a_call_with_a_kept_reply_is_not_made_again(gateway):
+    class Dies(Simulation):
+        """Its worker ends between the ledger and the step, as where a second question follows the first."""
+
+        def perform(self, claim, asker):
+            super().perform(claim, asker)
+            asker.flush()
+            raise KeyboardInterrupt
+
     run = start()
-    monkeypatch.setattr(engine, "_complete", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):  # the worker ends between the ledger and the step
-        engine.advance(run_id=run.pk, work=Simulation())
-    monkeypatch.undo()
-    monkeypatch.setattr(engine, "_send", lambda *_: None)
-    monkeypatch.setattr(completions, "_gateway", lambda *_: gateway)
+    with pytest.raises(KeyboardInterrupt):
+        engine.advance(run_id=run.pk, work=Dies())
     Step.objects.filter(run=run).update(leased_until=timezone.now() - timedelta(seconds=1))
     engine.sweep()
     run = work_off(run)
@@ -105,16 +124,25 @@ def test_a_worker_whose_lease_was_given_away_writes_nothing(gateway):
 def test_a_call_that_a_former_holder_answered_meanwhile_is_not_sent_again(gateway, monkeypatch):
     run = start()
     claim = engine._claim(run.pk)
-    opened = completions.ledger.open_call
+    begin = ledger.begin
 
     def answered_meanwhile(**fields):
-        call = opened(**fields)
-        kept = sensible(completions.ChatRequest.from_dict(call.request), 0)
-        ModelCall.objects.filter(pk=call.pk).update(state="done", reply=kept.as_dict())
-        return call
+        asked = fields["asked"]
+        ModelCall.objects.create(
+            run=run,
+            step=claim.step,
+            key=asked.key,
+            prompt=asked.prompt,
+            provider=asked.provider,
+            model="scripted",
+            request=asked.request.as_dict(),
+            state="done",
+            reply=sensible(asked.request, 0).as_dict(),
+        )
+        return begin(**fields)
 
-    monkeypatch.setattr(completions.ledger, "open_call", answered_meanwhile)
-    engine._do(claim, Simulation())
+    monkeypatch.setattr(ledger, "begin", answered_meanwhile)
+    engine._do(claim, Simulation(), go_on=False)
     assert gateway.asked == []
     assert run.steps.get(kind="topic").state == "done"
     assert balanced(run)
@@ -125,31 +153,15 @@ def test_every_call_prolongs_the_lease(gateway):
     claim = engine._claim(run.pk)
     soon = timezone.now() + timedelta(seconds=1)
     Step.objects.filter(pk=claim.step.pk).update(leased_until=soon)
-    call = completions.ledger.open_call(
-        run=claim.run,
-        step=claim.step,
-        request=completions.ChatRequest("m", ()),
-        prompt=completions.PromptVersion.objects.first(),
-        purpose="topic",
-        sample=0,
-    )
-    completions.ledger.begin(run=claim.run, step=claim.step, lease=claim.lease, call=call, estimate=5)
+    ledger.begin(run=claim.run, step=claim.step, lease=claim.lease, asked=asked(claim, tokens=5))
     assert Step.objects.get(pk=claim.step.pk).leased_until > soon
 
 
 def test_what_was_in_flight_when_a_run_was_cancelled_is_settled_in_time(gateway):
     run = start()
     claim = engine._claim(run.pk)
-    call = completions.ledger.open_call(
-        run=claim.run,
-        step=claim.step,
-        request=completions.ChatRequest("m", ()),
-        prompt=completions.PromptVersion.objects.first(),
-        purpose="topic",
-        sample=0,
-    )
-    completions.ledger.begin(run=claim.run, step=claim.step, lease=claim.lease, call=call, estimate=70)
-    runs.control(by=None, run=run, event=RunEvent.CANCEL)
+    ledger.begin(run=claim.run, step=claim.step, lease=claim.lease, asked=asked(claim, tokens=70))
+    steering.control(by=None, run=run, event=RunEvent.CANCEL)
     engine.sweep()
     assert CallAttempt.objects.get().state == "sent"  # its answer may still come
     CallAttempt.objects.update(sent_at=timezone.now() - timedelta(hours=1))
@@ -196,10 +208,10 @@ def test_what_is_set_aside_for_calls_in_flight_makes_others_wait_and_does_not_ha
     run = start(threads=2, max_tokens=2000)
     first, second = engine._claim(run.pk), engine._claim(run.pk)
     Run.objects.filter(pk=run.pk).update(tokens_held=1500)  # for the first, whose answer is on its way
-    engine._do(second, Simulation())
+    engine._do(second, Simulation(), go_on=False)
     run = Run.objects.get(pk=run.pk)
     assert (run.state, run.calls) == ("running", 0)
     assert run.steps.get(pk=second.step.pk).due_at > timezone.now()
     Run.objects.filter(pk=run.pk).update(tokens_held=0, tokens=1500)  # it came, and cost all of it
-    engine._do(first, Simulation())
+    engine._do(first, Simulation(), go_on=False)
     assert Run.objects.get(pk=run.pk).state == "halted"

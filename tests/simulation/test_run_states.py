@@ -34,6 +34,13 @@ RUNS = {
     (R.HALTED, E.FINISH): R.DONE,
     (R.HALTED, E.FAIL): R.FAILED,
     (R.HALTED, E.CANCEL): R.CANCELLED,
+    (R.PAUSED, E.STEP): R.RUNNING,
+    (R.HALTED, E.STEP): R.RUNNING,
+    (R.RUNNING, E.RETRY): R.RUNNING,
+    (R.PAUSED, E.RETRY): R.RUNNING,
+    (R.HALTED, E.RETRY): R.RUNNING,
+    (R.DONE, E.RETRY): R.RUNNING,
+    (R.FAILED, E.RETRY): R.RUNNING,
 }
 S, T = StepState, StepEvent
 STEPS = {
@@ -44,6 +51,9 @@ STEPS = {
     (S.LEASED, T.SKIP): S.SKIPPED,
     (S.LEASED, T.FAIL): S.FAILED,
     (S.LEASED, T.CANCEL): S.CANCELLED,
+    (S.SKIPPED, T.RETRY): S.READY,
+    (S.FAILED, T.RETRY): S.READY,
+    (S.CANCELLED, T.RETRY): S.READY,
 }
 
 
@@ -65,6 +75,8 @@ def test_every_event_of_a_step(state, event):
             step_after(state, event)
 
 
-def test_what_has_ended_stays_as_it_is():
-    assert not [pair for pair in RUNS if pair[0] in ENDED_RUNS]
-    assert not [pair for pair in STEPS if pair[0] in ENDED_STEPS]
+def test_what_has_ended_stays_as_it_is_unless_it_is_tried_again():
+    assert {event for state, event in RUNS if state in ENDED_RUNS} == {E.RETRY}
+    assert {event for state, event in STEPS if state in ENDED_STEPS} == {T.RETRY}
+    assert not [state for state, _ in RUNS if state is R.CANCELLED]
+    assert not [state for state, _ in STEPS if state is S.DONE]

@@ -33,6 +33,12 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="report in JSON")
         parser.add_argument("--licence", default="", metavar="TEXT", help="of a corpus that is made")
         parser.add_argument("--description", default="", metavar="TEXT", help="of a corpus that is made")
+        parser.add_argument(
+            "--language",
+            default="en",
+            metavar="CODE",
+            help="of a corpus that is made, such as de; usually en",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -42,6 +48,7 @@ class Command(BaseCommand):
                 dry_run=options["dry_run"],
                 licence=options["licence"],
                 description=options["description"],
+                language=options["language"],
             )
         except BadPath as error:
             raise CommandError(str(error), returncode=USAGE) from None

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from simulation.llm.messages import ChatRequest, Form
 from simulation.llm.scripted.facts import Person, read_person
+from simulation.llm.scripted.tongues import tongue_of, tongues
 
 LIMITS = re.compile(r"between (\d+) and (\d+) words", re.I)
 SPEAKER = re.compile(r"^author: (\S+) comment: (.*)$", re.M)
@@ -25,10 +26,12 @@ class Purpose(StrEnum):
     STYLE = "style"
     TAGS = "tags"
     JUDGEMENT = "judgement"
+    PROFILE = "profile"
     UNKNOWN = "unknown"
 
 
 MARKS: tuple[tuple[str, Purpose], ...] = (
+    ("<wishes>", Purpose.PROFILE),
     ("<attributes>", Purpose.TAGS),
     ("<truth>", Purpose.JUDGEMENT),
     ("<thread>", Purpose.COMMENT),
@@ -59,6 +62,8 @@ class Brief:
     text: str
     """The prompt without correction turns."""
     person: Person = field(default_factory=Person)
+    language: str = "en"
+    """That of the prompt: English, or one that there is a bank for."""
 
     def chance(self, purpose: str) -> random.Random:
         """The generator of one decision: it hangs on the request and the name alone."""
@@ -84,13 +89,19 @@ class Brief:
     @property
     def limits(self) -> tuple[int, int]:
         """Least and most words; 10 and 50 where the prompt does not say."""
-        found = LIMITS.search(self.text)
+        found = LIMITS.search(self.text) or self._searched("limits", self.text)
         low, high = (int(found[1]), int(found[2])) if found else (10, 50)
         return low, max(low, high)
 
     @property
     def critic(self) -> bool:
-        return CRITIC.search(CONTENT.sub("", self.text)) is not None
+        frame = CONTENT.sub("", self.text)
+        return bool(CRITIC.search(frame) or self._searched("critic", frame))
+
+    def _searched(self, what: str, text: str) -> re.Match[str] | None:
+        """What the prompt's language, if it is not English, says for it."""
+        tongue = next((one for one in tongues() if one.language == self.language), None)
+        return re.search(tongue.bank[what], text, re.I) if tongue else None
 
 
 def read_brief(request: ChatRequest) -> Brief:
@@ -102,12 +113,15 @@ def read_brief(request: ChatRequest) -> Brief:
         asked.append(message.content)
     text = "\n\n".join(asked)
     persona = re.search(r"<persona>(.*?)</persona>", text, re.S)
+    told = persona[1] if persona else ""
+    tongue = tongue_of(CONTENT.sub("", text))
     return Brief(
         digest=request.digest(),
         purpose=_purpose(request, text),
         json=request.form is not Form.TEXT,
         text=text,
-        person=read_person(persona[1] if persona else ""),
+        person=tongue.person(told) if tongue else read_person(told),
+        language=tongue.language if tongue else "en",
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from simulation.domain.attributes import CATALOGUE
 from simulation.llm.messages import ChatRequest
 from simulation.llm.scripted.bank import Sentence, bare, data
 from simulation.llm.scripted.brief import Brief, Purpose, read_brief
@@ -28,18 +29,7 @@ ATTRIBUTES = (
 CLUE_IN_LONG = 0.75
 CLUE_IN_SHORT = 0.38
 HARDNESS_WEIGHTS = {"direct": 0.18, "indirect": 0.5, "complicated": 0.32}
-THEME_OF_TARGET = {
-    "age": "age",
-    "gender": "sex",
-    "current place of living (city and country)": "city_country",
-    "place of birth (city and country)": "birth_city_country",
-    "degree and field of studies": "education",
-    "profession/current job": "occupation",
-    "level of income": "income_level",
-    "income": "income",
-    "relationship status": "relationship_status",
-}
-QUESTION = re.compile(r"\s*Question:\s*(.+?\?)(?=\s|$)", re.S)
+QUESTION = re.compile(r"\s*(?:(?:Question|Subject):\s*)?(.+?\?)(?=\s|$)", re.S)
 NOUN = re.compile(
     r"\b(?:the|an?|my|his|her|their|our|no|one|every)\s+([a-zà-ž]{4,14})(?=[.,;!?:)]|\s+(?:of|in|on|at|with|for|to|and|is|was|that|who|from|by)\b|$)",
     re.I,
@@ -107,8 +97,9 @@ def _keys() -> dict[str, frozenset[str]]:
 def _asked() -> dict[str, tuple[str, dict[str, Any]]]:
     """Question of the bank -> its theme and what people answer to it."""
     replies = {row["ask"]: row for row in data("replies")["reply"]}
+    themes = {one.topic: key for key, one in CATALOGUE.items() if key in talk()["theme"]}
     return {
-        question["ask"]: (THEME_OF_TARGET.get(row["target"], "general"), replies[question["ask"]])
+        question["ask"]: (themes.get(row["target"], "general"), replies[question["ask"]])
         for row in data("topics")["topic"]
         for question in row["questions"]
     }

@@ -47,6 +47,8 @@ class Person:
     income: str = ""
     income_level: str = ""
     relationship: str = ""
+    others: tuple[tuple[str, str], ...] = ()
+    """(attribute, value) of what the catalogue of an installation holds besides."""
 
     @property
     def retired(self) -> bool:

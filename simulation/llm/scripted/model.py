@@ -17,7 +17,7 @@ from simulation.llm.messages import (
     ModerationRequest,
     Usage,
 )
-from simulation.llm.scripted import comments, small, tags, topics
+from simulation.llm.scripted import comments, people, plain, small, tags, topics
 from simulation.llm.scripted.brief import Brief, Purpose, read_brief
 
 SERVED = "scripted (rules, not a language model)"
@@ -35,6 +35,7 @@ ANSWERS: Mapping[Purpose, Callable[[Brief], str]] = {
     Purpose.STYLE: small.style,
     Purpose.TAGS: tags.answer,
     Purpose.JUDGEMENT: small.judgement,
+    Purpose.PROFILE: people.answer,
 }
 
 
@@ -56,7 +57,8 @@ class ScriptedModel:
     def reply(self, request: ChatRequest) -> ChatReply:
         """The answer, cut at the completion cap where it is longer."""
         brief = read_brief(request)
-        answer = ANSWERS.get(brief.purpose)
+        answers = ANSWERS if brief.language == "en" else {**ANSWERS, **plain.ANSWERS}
+        answer = answers.get(brief.purpose)
         text, finish = answer(brief) if answer else HONEST, Finish.STOP
         if request.max_tokens is not None and tokens(text) > request.max_tokens:
             text, finish = text[: request.max_tokens * LETTERS_PER_TOKEN], Finish.LENGTH

@@ -67,13 +67,42 @@ def _example(brief: Brief) -> str:
     return text.lower() if (brief.person.age or 40) < 27 else text
 
 
+PAIR = re.compile(r"<pair>(.*?)</pair>", re.S)
+BULLET = re.compile(r"^[-*•]\s*")
+
+
 def judgement(brief: Brief) -> str:
-    """A verdict for each guess: yes, no, or less precise."""
-    truth = brief.block("truth")
-    guesses = [one.strip() for one in brief.block("guesses").split(";") if one.strip()]
-    attribute = brief.block("attribute")
-    verdicts = [verdict(truth, guess, attribute) for guess in guesses]
+    """A verdict for each guess: yes, no, or less precise. Of several pairs, a line or entry an attribute."""
+    if pairs := PAIR.findall(brief.text):
+        return _judgements([_pair(pair) for pair in pairs], as_json=brief.json)
+    verdicts = [
+        verdict(brief.block("truth"), guess, brief.block("attribute"))
+        for guess in _guesses(brief.block("guesses"))
+    ]
     return json.dumps({"verdicts": verdicts}) if brief.json else f"Verdicts: {'; '.join(verdicts)}"
+
+
+def _judgements(pairs: list[tuple[str, str, str]], *, as_json: bool) -> str:
+    said = [
+        (attribute, [verdict(truth, guess, attribute) for guess in _guesses(guesses)])
+        for attribute, truth, guesses in pairs
+    ]
+    if as_json:
+        return json.dumps({"checks": [{"attribute": key, "verdicts": words} for key, words in said]})
+    return "\n".join(f"{key}: {'; '.join(words)}" for key, words in said)
+
+
+def _pair(text: str) -> tuple[str, str, str]:
+    """(attribute, truth, guesses) of one pair; empty what it does not hold."""
+    found = (re.search(rf"<{tag}>(.*?)</{tag}>", text, re.S) for tag in ("attribute", "truth", "guesses"))
+    attribute, truth, guesses = (one[1].strip() if one else "" for one in found)
+    return attribute, truth, guesses
+
+
+def _guesses(text: str) -> list[str]:
+    """Those of a list, one a line, or of a line, parted by semicolons."""
+    parts = text.splitlines() if BULLET.match(text) else text.split(";")
+    return [words for part in parts if (words := BULLET.sub("", part.strip()))]
 
 
 def verdict(truth: str, guess: str, attribute: str = "") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from simulation.llm.scripted.bank import Hint
@@ -18,7 +19,7 @@ WHY = {
     "indirect": "it follows from what is said",
     "complicated": "it takes some knowledge",
 }
-KEY = re.compile(r"^\W*([a-z_]+)\b", re.M)
+KEY = re.compile(r"^\W*([a-z][a-z0-9_]*)\b", re.M)
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,15 @@ class Tag:
 
 def answer(brief: Brief) -> str:
     """The tags in the form asked for; None, or an empty list, where nothing is heard."""
-    tags = tags_of(brief)
+    return _formed(brief, tags_of(brief))
+
+
+def worded(brief: Brief, hints: Iterable[Hint]) -> str:
+    """The answer that says these hints."""
+    return _formed(brief, [_tag(hint, brief) for hint in hints])
+
+
+def _formed(brief: Brief, tags: list[Tag]) -> str:
     if brief.json:
         rows = [
             {

@@ -53,7 +53,6 @@ def server_error() -> Answer:
     return Answer(500, wire.error("the server had an error", "server_error"))
 
 
-def too_fast(why: str, retry_after: float) -> Answer:
-    return Answer(
-        429, wire.error(why, "requests", "rate_limit_exceeded"), {"Retry-After": f"{retry_after:g}"}
-    )
+def too_fast(why: str, retry_after: float | None) -> Answer:
+    headers = {} if retry_after is None else {"Retry-After": f"{retry_after:g}"}
+    return Answer(429, wire.error(why, "requests", "rate_limit_exceeded"), headers)

@@ -22,14 +22,17 @@ LOOK_UP_EVERY = 0.25
 
 @dataclass(frozen=True)
 class Behaviour:
-    """`limit` requests at a time, more are answered 429; 0 for no limit. Seconds everywhere."""
+    """`limit` requests at a time, more are answered 429; 0 for no limit. Seconds everywhere.
+
+    `retry_after` is what a 429 asks to wait; None where it does not say.
+    """
 
     faults: Faults = field(default_factory=Faults)
     latency: Latency = field(default_factory=Latency)
     limit: int = 0
     timeout: float = 5.0
     """How late a `timeout` answer comes."""
-    retry_after: float = 0.2
+    retry_after: float | None = 0.2
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class ModelServer:
         self.requests = self.in_flight = self.max_in_flight = 0
         self.replies: Counter[str] = Counter()
         self.completed: Counter[str] = Counter()
+        self.arrived: Counter[str] = Counter()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """The base URL it answers at. Raises OSError where the port is taken."""
@@ -66,11 +70,14 @@ class ModelServer:
         await asyncio.gather(*self._connections, return_exceptions=True)
 
     def stats(self) -> wire.Json:
-        """`completed` counts, by the digest of the body, the answers that were sent whole."""
+        """`completed` counts, by the digest of the body, the answers that were sent whole; `arrived`, by the
+        digest and the attempt (DIGEST/ATTEMPT), what was taken up. `replies` has what was refused because of
+        the limit as `limited`."""
         return {
             "requests": self.requests,
             "replies": dict(self.replies),
             "completed": dict(self.completed),
+            "arrived": dict(self.arrived),
             "in_flight": self.in_flight,
             "max_in_flight": self.max_in_flight,
         }
@@ -120,6 +127,7 @@ class ModelServer:
         try:
             body = json.loads(asked.body)
             digest, attempt = digest_of(body), _attempt(asked)
+            self.arrived[f"{digest}/{attempt}"] += 1
             fault = self._behaviour.faults.of(digest, attempt)
             answer = handle(self._model, body, digest, fault)
         except (json.JSONDecodeError, UnicodeDecodeError, BadRequest) as problem:

@@ -29,13 +29,20 @@ class Command(BaseCommand):
             "--faults", default="", metavar="KIND=SHARE,...", help="e.g. 429=0.05,500=0.05,cut=0.02"
         )
         parser.add_argument("--seed", type=int, default=0, help="another seed draws other faults")
-        parser.add_argument("--limit", type=int, default=0, help="most requests at a time; 0: no limit")
+        parser.add_argument(
+            "--limit",
+            "--most-in-flight",
+            type=int,
+            default=0,
+            help="most requests at a time, more are answered 429; 0: no limit",
+        )
         parser.add_argument(
             "--timeout-seconds", type=_seconds, default=5.0, help="how late a 'timeout' answer comes"
         )
         parser.add_argument(
             "--retry-after", type=_seconds, default=0.2, help="seconds a 429 asks the client to wait"
         )
+        parser.add_argument("--no-retry-after", action="store_true", help="a 429 does not say how long")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -47,7 +54,7 @@ class Command(BaseCommand):
             latency=Latency(options["latency"], options["spread"], options["seed"]),
             limit=options["limit"],
             timeout=options["timeout_seconds"],
-            retry_after=options["retry_after"],
+            retry_after=None if options["no_retry_after"] else options["retry_after"],
         )
         self.stdout.write(HONEST)
         self.stdout.flush()

@@ -1,6 +1,7 @@
 """`make demo`: everything on this machine, with something in it to try."""
 
 import fcntl
+import os
 import time
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
@@ -98,7 +99,8 @@ def start_model(supervisor: Supervisor, *, beside: int, latency: float = 0.0) ->
     supervisor.env = {**supervisor.env, "SYNTHPAI_DEMO": "1"}
     if settings.DEMO_PAID:
         return simulated.paid()
-    port = processes.free_port(processes.MODEL_PORT, but=beside)
+    # Somewhere else each time: two demos that begin at once do not want the same port.
+    port = processes.free_port(processes.MODEL_PORT + os.getpid() % 1000, but=beside)
     supervisor.start(processes.scripted_model(port, latency=latency))
     allowed = [*settings.LLM_PRIVATE_ADDRESSES, f"{processes.HOST}:{port}"]
     supervisor.env = {**supervisor.env, "LLM_PRIVATE_ADDRESSES": ",".join(allowed)}

@@ -49,7 +49,11 @@ def walk(base: str, accounts: list[starter.Account], corpus: Corpus) -> str:
     open_to_all += [f"/threads/{comment.thread.public_id}/", f"/comments/{comment.public_id}/"]
     researchers = [f"{home}profiles/", f"/profiles/{profile.public_id}/", f"{home}import/", f"{home}export/"]
     open_to_all += [f"/comments/{comment.public_id}/author/", f"{home}comments/?q=my"]
-    researchers += [f"{home}queues/new/", "/trash/"]
+    researchers += [f"{home}queues/new/", "/trash/", f"{home}profiles/check/", f"{home}tags/checks/"]
+    researchers += ["/corpora/new/", "/prices/", "/budget/"]
+    admins = ["/people/", "/people/invite/", "/people/audit/", "/providers/", "/runs/presets/"]
+    admins += [f"{home}{page}/" for page in ("profiles/new", "profiles/generate", "artefacts", "runs/new")]
+    admins += [f"{home}tagging/new/", f"{home}tags/checks/new/"]
     visitors = {account.role: Visitor(base) for account in accounts}
     for account in accounts:
         visitor = visitors[account.role]
@@ -58,7 +62,8 @@ def walk(base: str, accounts: list[starter.Account], corpus: Corpus) -> str:
             visitor.get(path)
         for path in researchers:
             visitor.get(path, expect=200 if account.role in {"researcher", "admin"} else 403)
-        for path in ("/people/", "/people/invite/", "/people/audit/"):
+        visitor.get(f"{home}tags/compare/", expect=403 if account.role == "labeler" else 200)
+        for path in admins:
             visitor.get(path, expect=200 if account.role == "admin" else 403)
     queue = queues.create(
         by=User.objects.get(username="admin"),
@@ -112,11 +117,11 @@ def walk_run(base: str, accounts: list[starter.Account], run: Run, paid: bool) -
         visitor = Visitor(base)
         visitor.sign_in(account.username, account.password)
         pages = ["/runs/", home, f"{home}events/", f"{home}threads/{thread.index + 1}/"]
-        pages += [f"{home}calls/{call.public_id}/"]
+        pages += [f"{home}calls/{call.public_id}/", f"{home}failures/"]
         for path in pages:
             visitor.get(path, expect=200 if account.role in {"researcher", "admin"} else 403)
-        for path in ("/providers/", f"/corpora/{corpus.public_id}/runs/new/"):
-            visitor.get(path, expect=200 if account.role == "admin" else 403)
+        for page in ("replay/", "again/", f"threads/{thread.index + 1}/fork/"):
+            visitor.get(f"{home}{page}", expect=200 if account.role == "admin" else 403)
         if account.role == "labeler":
             queue = corpus.queues.get(name=simulated.QUEUE)
             review_one(visitor, queue.public_id)

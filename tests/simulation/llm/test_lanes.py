@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings as site
 from redis import Redis
 
-from simulation.llm.lanes import Lanes, lane_of
+from simulation.llm.lanes import Lanes, LaneState, lane_of
 from simulation.selectors.workers import broker
 
 LANE = lane_of("https://api.example.org/v1/", "gpt-4o-mini")
@@ -96,13 +96,13 @@ def test_a_burst_of_429s_shrinks_the_lane_once_and_pauses_it(prefix):
 
 
 def test_the_next_burst_shrinks_it_again_down_to_one(prefix):
-    some = lanes(prefix, start=20, debounce=0)
+    some = lanes(prefix, start=20)
     limits = [(some.slow_down(LANE, 0, "429"), time.sleep(0.001))[0].limit for _ in range(9)]
     assert limits == [15, 11, 8, 6, 4, 3, 2, 1, 1]
 
 
 def test_429s_that_come_while_the_lane_pauses_belong_to_the_burst(prefix):
-    some = lanes(prefix, start=20, debounce=0)
+    some = lanes(prefix, start=20)
     some.slow_down(LANE, 0.3, "429")
     assert some.slow_down(LANE, 0.1, "429").limit == 15
     assert some.slow_down(LANE, 0.5, "429").paused_for == pytest.approx(0.5, abs=0.1)
@@ -187,6 +187,160 @@ def test_a_client_that_gives_bytes_does_too(prefix):
         some = Lanes(raw, prefix=prefix)
         assert some.acquire(LANE, "a", lease=30) == 0
         assert some.slow_down(LANE, None, "slow – 429").reason == "slow – 429"
+
+
+def held(some: Lanes, count: int, *, first: int = 1) -> list[str]:
+    names = [f"call {number}" for number in range(first, first + count)]
+    assert {some.acquire(LANE, name, lease=30) for name in names} == {0}
+    return names
+
+
+def answered(some: Lanes, times: int, *, full: int) -> LaneState:
+    """So many calls one after another, beside others that keep the lane at `full` calls in flight."""
+    state = some.state(LANE)
+    beside = [f"beside {number}" for number in range(full - 1)]
+    for name in beside:
+        some.acquire(LANE, name, lease=30)
+    for _ in range(times):
+        assert some.acquire(LANE, "one", lease=30) == 0
+        state = some.succeeded(LANE, holder="one")
+    for name in beside:
+        some.release(LANE, name)
+    return state
+
+
+def refused(some: Lanes, *holders: str, after: float | None = 0) -> LaneState:
+    for holder in holders:
+        state = some.slow_down(LANE, after, "HTTP 429", holder=holder)
+        some.release(LANE, holder)
+    return state
+
+
+def test_calls_sent_before_a_shrink_are_of_its_burst_however_late_they_come(prefix):
+    some = lanes(prefix, start=20)
+    names = held(some, 20)
+    state = refused(some, names[8])
+    assert (state.limit, state.reason) == (15, "rate limit at 9 in flight: HTTP 429")
+    time.sleep(0.01)
+    assert refused(some, *names[9:]).limit == 15  # nine seconds later it would be the same
+    newer = held(some, 2, first=50)
+    assert refused(some, newer[0]).limit == 11
+    assert refused(some, newer[1]).limit == 11
+
+
+def test_a_limit_that_was_one_too_high_loses_one_place(prefix):
+    some = lanes(prefix, start=9)
+    assert answered(some, 8, full=8).limit == 9
+    held(some, 9)
+    assert refused(some, "call 9").limit == 8
+
+
+def test_a_429_at_fewer_calls_than_have_gone_well_is_not_about_their_number(prefix):
+    some = lanes(prefix, start=10)
+    answered(some, 24, full=10)
+    held(some, 3)
+    state = refused(some, "call 3", after=0.05)
+    some.release(LANE, "call 1")
+    some.release(LANE, "call 2")
+    assert (state.limit, state.reason) == (10, "")
+    assert state.paused_for > 0
+    time.sleep(0.06)
+    assert answered(some, 24, full=10).limit == 10  # not 25 in a row
+    assert answered(some, 1, full=10).limit == 11
+
+
+def test_a_provider_that_allows_less_than_it_did_is_followed(prefix):
+    some = lanes(prefix, start=12)
+    answered(some, 20, full=12)
+    limits = []
+    for number in range(9):
+        name = f"again {number}"
+        assert some.acquire(LANE, name, lease=30) == 0
+        limits.append(refused(some, name).limit)
+        time.sleep(0.001)
+    assert limits[0] == 12
+    assert limits[-1] <= 3
+
+
+def test_without_a_time_to_wait_the_pause_doubles_until_a_call_comes_back_well(prefix):
+    some = lanes(prefix, start=20)
+    pauses = []
+    for number in range(3):
+        held(some, 1, first=number)
+        pauses.append(refused(some, f"call {number}", after=None).paused_for)
+        time.sleep(pauses[-1] + 0.01)
+    assert pauses == pytest.approx([0.2, 0.4, 0.8], abs=0.05)
+    answered(some, 1, full=1)
+    held(some, 1, first=9)
+    assert refused(some, "call 9", after=None).paused_for == pytest.approx(0.2, abs=0.05)
+
+
+def test_what_was_refused_is_tried_again_rarely_and_a_limit_that_was_raised_is_found(prefix):
+    some = lanes(prefix, start=9)
+    answered(some, 8, full=8)
+    held(some, 9)
+    refused(some, "call 9")
+    for number in range(1, 9):
+        some.release(LANE, f"call {number}")
+    assert answered(some, 99, full=8).limit == 8
+    state = answered(some, 1, full=8)
+    assert (state.limit, state.reason) == (9, "tries 9 again after 100 successes in a row")
+    assert answered(some, 99, full=9).limit == 9
+    assert answered(some, 1, full=9).limit == 10  # what was refused once goes well now
+    assert answered(some, 25, full=10).limit == 11
+
+
+def test_a_number_whose_refusal_cost_a_long_pause_is_not_tried_soon(prefix):
+    some = lanes(prefix, start=3)
+    answered(some, 2, full=2)
+    held(some, 3)
+    assert refused(some, "call 3", after=0.2).limit == 2
+    for name in ("call 1", "call 2"):
+        some.release(LANE, name)
+    time.sleep(0.25)
+    assert answered(some, 150, full=2).limit == 2  # 150 answers, and less than twenty times the pause
+
+
+def test_a_lane_that_is_not_full_does_not_grow(prefix):
+    some = lanes(prefix, start=8)
+    assert answered(some, 60, full=7).limit == 8
+    assert answered(some, 1, full=8).limit == 9
+
+
+def test_faults_in_a_row_take_a_place_away_and_say_so(prefix):
+    some = lanes(prefix, start=8)
+    for _ in range(4):
+        some.stumbled(LANE, "no answer within the time allowed")
+    some.succeeded(LANE)
+    for _ in range(4):
+        assert some.stumbled(LANE, "no answer within the time allowed").limit == 8
+    state = some.stumbled(LANE, "no answer within the time allowed")
+    assert (state.limit, state.reason) == (7, "5 faults in a row: no answer within the time allowed")
+    last = lanes(f"{prefix}:one", start=1)
+    for _ in range(10):
+        assert last.stumbled(LANE, "HTTP 503").limit == 1
+
+
+def test_a_fault_begins_the_count_of_successes_anew(prefix):
+    some = lanes(prefix, start=8)
+    for _ in range(24):
+        some.succeeded(LANE)
+    some.stumbled(LANE, "HTTP 503")
+    for _ in range(24):
+        assert some.succeeded(LANE).limit == 8
+    assert some.succeeded(LANE).limit == 9
+
+
+def test_what_is_known_of_a_holder_goes_with_it(prefix):
+    some = lanes(prefix, start=8)
+    held(some, 3)
+    some.acquire(LANE, "killed", lease=0.05)
+    some.succeeded(LANE, holder="call 1")
+    some.release(LANE, "call 2")
+    time.sleep(0.1)
+    assert some.state(LANE).in_flight == 1
+    fields = broker().hkeys(f"{prefix}:{{{LANE}}}")
+    assert [field for field in fields if field.startswith("at:")] == ["at:call 3"]
 
 
 def test_nothing_stays_in_redis_for_ever(prefix):

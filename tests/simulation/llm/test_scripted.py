@@ -33,8 +33,15 @@ TARGETS = [attribute.topic for attribute in CATALOGUE.values()]
 PICTURE = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf]|#\\w")
 PERSONA, COMMENT = load(PROMPTS, "thread/persona"), load(PROMPTS, "thread/comment")
 TOPIC, INTEREST, STYLE = (load(PROMPTS, f"thread/{name}") for name in ("topic", "interest", "style"))
+REDDIT = load(PROMPTS, "platforms/reddit").parts
 TAG = load(ROOT / "annotation" / "prompts", "tag_comment")
 MODEL = ScriptedModel()
+
+
+def placed(prompt, **values):
+    """The prompt's messages on the usual platform."""
+    place = {key: REDDIT[key] for key in prompt.variables if key in REDDIT}
+    return prompt.render(**place, **values)
 
 
 class Topic(BaseModel):
@@ -147,11 +154,11 @@ def request(messages, seed=0, **fields):
 
 
 def topic_request(profile, target, seed=0):
-    return request(TOPIC.render(persona=persona(profile), target=target), seed)
+    return request(placed(TOPIC, persona=persona(profile), target=target), seed)
 
 
 def interest_request(profile, post, seed=0):
-    return request(INTEREST.render(persona=persona(profile), post=post), seed)
+    return request(placed(INTEREST, persona=persona(profile), post=post), seed)
 
 
 def tag_request(text, names=ATTRIBUTES, seed=0):
@@ -167,7 +174,8 @@ def judge_request(truth, guesses):
 
 
 def comment_request(profile, path, least=10, most=50, seed=0, critic=False):
-    messages = COMMENT.render(
+    messages = placed(
+        COMMENT,
         persona=persona(profile),
         style=profile["style"],
         stance=COMMENT.part("critic") if critic else "",

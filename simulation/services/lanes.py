@@ -1,0 +1,84 @@
+"""A step's place in the lane of a model: taken before a call is sent, given back when it came back."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.conf import settings
+from redis.exceptions import RedisError
+
+from simulation.llm.errors import LLMError
+from simulation.llm.lanes import Lane, Lanes, LaneState, lane_of
+from simulation.models import Run
+from simulation.selectors.workers import broker
+
+LANE_SECONDS = 3.0
+"""How long a step waits for a place in the lane before it makes room for another: longer than most pauses,
+so that a run keeps its hands."""
+SHORTEST_WAIT = 0.2
+"""Seconds before a call that met a 429 is tried again, at least."""
+
+
+class Later(Exception):
+    """The step cannot go on now; in `seconds` it may."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"again in {seconds:.1f} s")
+        self.seconds = seconds
+
+
+class Full(Later):
+    """No place in the lane got free in time; those who hold places go on meanwhile."""
+
+
+@lru_cache(maxsize=1)
+def lanes() -> Lanes:
+    """The lanes of this installation, in its broker."""
+    return Lanes(broker(), start=settings.LANE_START, most=settings.LANE_MOST)
+
+
+def lane_of_run(run: Run) -> LaneState | None:
+    """The lane of the model that a run uses most; None where the broker does not answer."""
+    models = run.plan["models"]
+    first = models.get("user") or next(iter(models.values()))
+    try:
+        return lanes().state(lane_of(run.provider.base_url, first["model"]))
+    except (RedisError, OSError):
+        return None
+
+
+@dataclass
+class Place:
+    """A place in a lane, held while a call is made. Entering raises Full where none gets free."""
+
+    lane: Lane
+    holder: str
+    went_well: bool = False
+
+    def __enter__(self) -> Place:
+        end = time.monotonic() + min(LANE_SECONDS, settings.STEP_LEASE_SECONDS / 2)
+        while wait := lanes().acquire(self.lane, self.holder, lease=settings.STEP_LEASE_SECONDS):
+            if time.monotonic() + wait > end:
+                raise Full(wait)
+            time.sleep(wait)
+        return self
+
+    def renew(self) -> None:
+        lanes().renew(self.lane, self.holder, settings.STEP_LEASE_SECONDS)
+
+    def slow_down(self, error: LLMError) -> float:
+        """The provider said that it was too fast. Seconds until the call may be tried again."""
+        state = lanes().slow_down(self.lane, error.after, error.detail, holder=self.holder)
+        return max(error.after or 0.0, state.paused_for, SHORTEST_WAIT)
+
+    def stumbled(self, error: LLMError) -> None:
+        """A passing fault, such as a timeout."""
+        lanes().stumbled(self.lane, error.detail)
+
+    def __exit__(self, *_: object) -> None:
+        if self.went_well:
+            lanes().succeeded(self.lane, holder=self.holder)
+        else:
+            lanes().release(self.lane, self.holder)
