@@ -1,12 +1,14 @@
 """The cast every test knows, and the way to act as one of them."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.conf import settings as site
-from django.test import Client
+from django.core.management import CommandError
+from django.test import Client, TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 
 from simulation.domain.roles import Role
@@ -33,6 +35,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def static_folder():
     """Nothing is collected for tests, but the middleware warns where the folder is missing."""
     Path(site.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def emptied_at_the_second_try():
+    """Emptying all tables takes every lock there is; a request that a closed page has left behind may stand
+    in its way once."""
+    empty = TransactionTestCase._fixture_teardown
+
+    def patiently(case: TransactionTestCase) -> None:
+        try:
+            empty(case)
+        except CommandError:
+            time.sleep(1)
+            empty(case)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", patiently)
+        yield
 
 
 @pytest.fixture(autouse=True)

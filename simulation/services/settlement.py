@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from simulation.domain.money import FREE
 from simulation.domain.run_states import AttemptState, CallState
 from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.messages import ChatReply, Usage
@@ -124,13 +125,12 @@ def answered(*, run: Run, pending: Pending) -> bool:
 
 
 def _spent(call: ModelCall, attempt: CallAttempt, usage: Usage) -> tuple[int, int]:
-    """Tokens and nano-dollars by the provider's count; without a count of the prompt, all that was set
-    aside."""
+    """Tokens and nano-dollars by the provider's count; without a count of the prompt, what was set aside is
+    the least."""
+    unit = call.price.unit if call.price else FREE
+    cost = unit.cost(input=usage.input, output=usage.output, cached=usage.cached)
     if not usage.input:
-        return attempt.held, attempt.held_cost
-    if call.price is None:
-        return usage.total, 0
-    cost = call.price.unit.cost(input=usage.input, output=usage.output, cached=usage.cached)
+        return max(attempt.held, usage.total), max(attempt.held_cost, cost)
     return usage.total, cost
 
 

@@ -66,7 +66,7 @@ def idle(live_server) -> Iterator[Callable[[], None]]:
 
     def wait() -> None:
         quiet_since = time.monotonic()
-        while time.monotonic() - quiet_since < 0.05:
+        while time.monotonic() - quiet_since < 0.15:
             if under_way[0] > 0:
                 quiet_since = time.monotonic()
             time.sleep(0.01)

@@ -17,7 +17,8 @@ from simulation.services.lanes import lanes
 from tests.factories.simulation import ProviderFactory
 from tests.integration.test_run_survives import await_with_sweeps, check_ledger, commented, ended
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+# With the long ones: where it settles is measured, and needs a machine that does nothing else.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database, pytest.mark.faults]
 
 ALLOWED = 8
 COMMENTS = 140
