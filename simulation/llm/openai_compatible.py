@@ -64,8 +64,7 @@ class OpenAICompatible:
     async def _body(self, path: str, body: dict[str, Any], attempt: int) -> object:
         """The JSON of the answer. The whole call, the body's last byte included, has `timeout` seconds.
 
-        By the client's `post` rather than its typed methods, which would spend a third of a call's work on
-        turning a checked body into itself.
+        By the client's `post` rather than its typed methods, which would turn a checked body into itself.
         """
         options: RequestOptions = {"headers": {"x-stainless-retry-count": str(attempt)}}
         try:
