@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from django.conf import settings
-from redis.exceptions import RedisError
 
 from simulation.llm.errors import LLMError
-from simulation.llm.lanes import Lane, Lanes, LaneState, lane_of
-from simulation.models import Run
+from simulation.llm.lanes import Lane, Lanes
 from simulation.selectors.workers import broker
 
 LANE_SECONDS = 3.0
@@ -37,16 +35,6 @@ class Full(Later):
 def lanes() -> Lanes:
     """The lanes of this installation, in its broker."""
     return Lanes(broker(), start=settings.LANE_START, most=settings.LANE_MOST)
-
-
-def lane_of_run(run: Run) -> LaneState | None:
-    """The lane of the model that a run uses most; None where the broker does not answer."""
-    models = run.plan["models"]
-    first = models.get("user") or next(iter(models.values()))
-    try:
-        return lanes().state(lane_of(run.provider.base_url, first["model"]))
-    except (RedisError, OSError):
-        return None
 
 
 @dataclass
