@@ -20,13 +20,14 @@ WITHOUT_SERVERS = {
     "check_structure",
     "collectstatic",
     "help",
+    "reproduce_paper",
     "serve_scripted_model",
     "version",
     "--help",
     "--version",
 }
 # Of these, those that sign nothing and read nobody's data: any key does, so none has to be set.
-WITHOUT_KEY = {"check_structure", "serve_scripted_model"}
+WITHOUT_KEY = {"check_structure", "reproduce_paper", "serve_scripted_model"}
 # Commands that run the demo on servers of their own choice and bring the demo's settings along.
 DEMO = {"demo", "smoke"}
 

@@ -1,0 +1,1 @@
+"""Numbers about predictions: accuracy, intervals, comparisons of models. No database."""
