@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from simulation.services import artefacts, engine
+from simulation.services import artefacts, engine, sweeping
 from simulation.services.profiling import Profiling
 from simulation.services.simulating import Simulation
 
@@ -22,7 +22,7 @@ def advance_profiles(run_id: int) -> None:
 @shared_task
 def sweep_runs() -> None:
     """Takes up runs and steps that a dead worker or a lost message left behind."""
-    engine.sweep()
+    sweeping.sweep()
 
 
 @shared_task

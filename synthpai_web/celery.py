@@ -4,6 +4,7 @@ Workers run a thread pool (docs/adr/0003): `celery -A synthpai_web worker --pool
 """
 
 import os
+import sys
 import threading
 
 from celery import Celery
@@ -30,6 +31,13 @@ app.autodiscover_tasks()
 
 SOMEBODY = {"age": 30, "city_country": "Oslo, Norway", "occupation": "nurse"}
 """Facts with which every rule about authors has something to look for."""
+
+
+@celeryd_init.connect
+def _take_turns(**_: object) -> None:
+    """Who waited for a server is not to wait for who computes, 5 ms after each answer as Python has it:
+    it may hold the lock for which all others wait."""
+    sys.setswitchinterval(0.0005)
 
 
 @celeryd_init.connect

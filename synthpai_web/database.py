@@ -19,6 +19,10 @@ OPTIONS = {
 }
 
 
+NEVER_BY_ITSELF = 2**31
+"""Statements are planned once only where the code says so (`simulation.selectors.prepared`)."""
+
+
 def django_database(url: str, *, pool_size: int) -> dict[str, Any]:
     """The `DATABASES` entry for a `postgresql://user:password@host:port/name?option=value` address.
 
@@ -34,9 +38,11 @@ def django_database(url: str, *, pool_size: int) -> dict[str, Any]:
     name = unquote(parts.path.lstrip("/"))
     if not name:
         raise BadSetting("DATABASE_URL", "the address names no database: postgresql://user@host/NAME")
-    # Compiling costs more than it saves on questions as short as ours; `?options=` overrules it.
-    options.setdefault("options", "-c jit=off")
+    # Compiling costs more than it saves on questions as short as ours, and what is prepared is planned once,
+    # not five times a connection; `?options=` overrules it.
+    options.setdefault("options", "-c jit=off -c plan_cache_mode=force_generic_plan")
     host = options.pop("host", "") or unquote(parts.hostname or "")
+    options["prepare_threshold"] = NEVER_BY_ITSELF
     options["pool"] = {"min_size": 0, "max_size": pool_size, "timeout": 20}
     return {
         "ENGINE": "django.db.backends.postgresql",

@@ -13,7 +13,7 @@ from hypothesis import settings as hypothesis_settings
 
 from simulation.domain.roles import Role
 from simulation.models import Corpus, User
-from simulation.services import asking, completions, engine, prompts
+from simulation.services import asking, claiming, completions, engine, prompts, remembered
 from tests.factories.simulation import CorpusFactory, MembershipFactory, UserFactory
 from tests.fakes.llm import FakeGateway
 
@@ -67,7 +67,8 @@ def nothing_remembered():
     prompts.version.cache_clear()
     asking.cast_member.cache_clear()
     asking.persona_of.cache_clear()
-    completions.forget()
+    remembered.forget()
+    claiming.forget()
 
 
 def _with_role(username: str, role: Role) -> User:
@@ -125,6 +126,6 @@ def client_of() -> Callable[[User], Client]:
 def gateway(monkeypatch: pytest.MonkeyPatch) -> FakeGateway:
     """Answers every call of a run. No message is sent to workers: the test is the worker."""
     fake = FakeGateway()
-    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
     monkeypatch.setattr(completions, "_gateway", lambda *_: fake)
     return fake

@@ -28,11 +28,12 @@ def start(corpus=None, *, threads=1, parameters=SMALL, seed=5, **options):
                 style="Writing style: short.",
             )
     fields = {"max_calls": 500, "max_tokens": 1_000_000, "models": published_models("scripted")} | options
+    provider = fields.pop("provider", None) or ProviderFactory()
     return runs.start_simulation(
         by=None,
         corpus=corpus,
         name="a run",
-        provider=ProviderFactory(),
+        provider=provider,
         targets={"age": threads},
         profiles=list(corpus.profiles.order_by("pk")),
         parameters=parameters,

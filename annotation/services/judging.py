@@ -24,9 +24,10 @@ from simulation.llm.structured import Parsed, Shape
 from simulation.models import Comment, Corpus, Provider, Run, Step, User
 from simulation.services import audit, engine, prompts
 from simulation.services.asking import drawn_seed
+from simulation.services.claiming import Claim
 from simulation.services.completions import Asker, Question
-from simulation.services.engine import Claim, Outcome
 from simulation.services.runs import check_caps, check_money, check_name, check_prices
+from simulation.services.work import Outcome, Work
 
 BATCH = 1000
 Checks = tuple[Checked, ...]
@@ -40,8 +41,8 @@ class Compared(Outcome):
     call: int | None = None
 
 
-class Judging:
-    """The work of a check of tags; see `engine.Work`."""
+class Judging(Work):
+    """The work of a check of tags; see `work.Work`."""
 
     def perform(self, claim: Claim, asker: Asker) -> Outcome:
         rows = _suggestions(claim.step)

@@ -26,9 +26,10 @@ from simulation.llm.structured import Parsed, Shape
 from simulation.models import Comment, Corpus, Provider, Run, Step, User
 from simulation.services import audit, engine, prompts
 from simulation.services.asking import drawn_seed
+from simulation.services.claiming import Claim
 from simulation.services.completions import Asker, Question
-from simulation.services.engine import Claim, Outcome
 from simulation.services.runs import check_caps, check_money, check_name, check_prices
+from simulation.services.work import Outcome, Work
 
 BATCH = 1000
 MOST_SIDE_BY_SIDE = 6
@@ -42,8 +43,8 @@ class Tagged(Outcome):
     call: int | None = None
 
 
-class Tagging:
-    """The work of a tagging run; see `engine.Work`."""
+class Tagging(Work):
+    """The work of a tagging run; see `work.Work`."""
 
     def perform(self, claim: Claim, asker: Asker) -> Outcome:
         if claim.step.comment_id is None:

@@ -11,7 +11,7 @@ worker that is killed loses its places when their leases end.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -92,8 +92,19 @@ class Lanes:
 
         Who holds a place already keeps it and is given a new lease.
         """
-        taken = self._acquire(keys=self._keys(lane), args=[*self._bounds, holder, lease, _name(lane)])
-        return float(taken)
+        return float(self._acquire(keys=self._keys(lane), args=self._asking(lane, holder, lease)))
+
+    def acquire_some(self, lane: str, holders: Sequence[str], *, lease: float) -> list[bool]:
+        """Which of the holders found a place at once; one round trip."""
+        if not holders:
+            return []
+        pipe = self._client.pipeline(transaction=False)
+        for holder in holders:
+            self._acquire(keys=self._keys(lane), args=self._asking(lane, holder, lease), client=pipe)
+        return [not float(wait) for wait in pipe.execute()]
+
+    def _asking(self, lane: str, holder: str, lease: float) -> list[Arg]:
+        return [*self._bounds, holder, lease, _name(lane)]
 
     def renew(self, lane: str, holder: str, lease: float) -> bool:
         """A new lease from now on; False where the place is already lost."""
@@ -118,6 +129,18 @@ class Lanes:
         most."""
         args = [*self._bounds, holder, SUCCESSES, *PROBES, PROBE_COSTS, MEMORY_SECONDS]
         return _state(self._succeeded(keys=self._keys(lane), args=args))
+
+    def come_back(self, lane: str, *, well: Sequence[str], others: Sequence[str]) -> None:
+        """`succeeded` for some holders and `release` for others; one round trip."""
+        if not well and not others:
+            return
+        pipe = self._client.pipeline(transaction=False)
+        for holder in well:
+            args = [*self._bounds, holder, SUCCESSES, *PROBES, PROBE_COSTS, MEMORY_SECONDS]
+            self._succeeded(keys=self._keys(lane), args=args, client=pipe)
+        for holder in others:
+            self._release(keys=self._keys(lane), args=[*self._bounds, holder], client=pipe)
+        pipe.execute()
 
     def stumbled(self, lane: str, detail: str) -> LaneState:
         """A passing fault: the lane does not grow for a while; after several in a row it has a place less."""

@@ -9,6 +9,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import wait
 from typing import Any, TypeVar
 
+import uvloop
+
 Result = TypeVar("Result")
 
 
@@ -61,7 +63,7 @@ class LoopThread:
             self._forget()  # forked without Python's hooks
         with self._lock:
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
+                self._loop = uvloop.new_event_loop()
                 self._thread = threading.Thread(
                     target=_serve, args=(self._loop,), name=self._name, daemon=True
                 )

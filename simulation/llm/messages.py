@@ -49,7 +49,9 @@ class ChatRequest:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values; `from_dict` reads them back."""
-        return asdict(self) | {"form": self.form.value, "schema": dict(self.schema) if self.schema else None}
+        fields: dict[str, Any] = dict(self.__dict__)
+        fields["messages"] = [dict(message.__dict__) for message in self.messages]
+        return fields | {"form": self.form.value, "schema": dict(self.schema) if self.schema else None}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> ChatRequest:

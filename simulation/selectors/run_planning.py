@@ -6,9 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db import connection
-
-from simulation.models import Comment
+from simulation.selectors.prepared import prepared
 
 
 class Line(NamedTuple):
@@ -24,19 +22,30 @@ class Line(NamedTuple):
     text: str = ""
 
 
-FIELDS = ("pk", "external_id", "parent_id", "author", "username", "state", "depth")
+LINES = """
+SELECT c.id, c.external_id, c.parent_id, c.author, c.username, c.state, c.depth, {text}
+FROM simulation_comment c JOIN simulation_runthread t ON t.thread_id = c.thread_id
+WHERE t.id = %s {only} ORDER BY c.sequence, c.id {few}
+"""
+ALL = LINES.format(text="''", only="", few="")
+TEXTS = LINES.format(text="c.text", only="", few="")
+ROOT = LINES.format(text="c.text", only="AND c.parent_id IS NULL", few="LIMIT 1")
+
+
+def _lines(statement: str, run_thread: int) -> list[Line]:
+    with prepared() as cursor:
+        cursor.execute(statement, [run_thread])
+        return [Line(*row) for row in cursor.fetchall()]
 
 
 def lines(run_thread: int, *, texts: bool = False) -> list[Line]:
     """The comments of a run's thread in order of writing, root first; their texts only where asked for."""
-    found = Comment.objects.filter(thread__run_thread=run_thread).order_by("sequence", "id")
-    return [Line(*row) for row in found.values_list(*FIELDS, *(("text",) if texts else ()))]
+    return _lines(TEXTS if texts else ALL, run_thread)
 
 
 def root(run_thread: int) -> Line:
     """The post that opens the thread."""
-    found = Comment.objects.filter(thread__run_thread=run_thread, parent=None).order_by("sequence", "id")
-    return Line(*found.values_list(*FIELDS, "text")[:1].get())
+    return _lines(ROOT, run_thread)[0]
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,7 @@ FROM simulation_step WHERE run_thread_id = %s
 
 def so_far(run_thread: int) -> SoFar:
     """Where a thread stands; one query."""
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(SO_FAR, [run_thread])
         row: Any = cursor.fetchone()
     place = json.loads(row[3]) if isinstance(row[3], str) else row[3]

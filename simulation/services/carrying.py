@@ -13,8 +13,8 @@ from django.db import connection
 from simulation.domain.run_states import ENDED_RUNS, RunState
 from simulation.models import Run
 from simulation.selectors.progress import Progress, progress
-from simulation.services import engine
-from simulation.services.engine import Work
+from simulation.services import engine, sweeping
+from simulation.services.work import Work
 
 PAUSE_SECONDS = 0.2
 SWEEP_SECONDS = 5.0
@@ -35,7 +35,7 @@ def carry(*, run: Run, work: Work | None, threads: int, watch: Callable[[Run, Pr
             if now.state in ENDED_RUNS or now.state in (RunState.PAUSED, RunState.HALTED):
                 return now
             if work is not None and time.monotonic() - swept > SWEEP_SECONDS:
-                engine.sweep()
+                sweeping.sweep()
                 swept = time.monotonic()
             time.sleep(PAUSE_SECONDS)
 

@@ -5,11 +5,11 @@ A question that was answered before the worker died is not asked again: its row 
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import random
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,7 +17,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import connection as database
 
 from simulation.domain.plans import RoleModel
 from simulation.domain.run_states import ENDED_CALLS, AttemptState
@@ -31,18 +30,18 @@ from simulation.llm.loop import LoopThread
 from simulation.llm.messages import ChatReply, ChatRequest, Form, Message
 from simulation.llm.storable import whole
 from simulation.llm.structured import Parsed, Rung, Shape, Unparsed, Why, asked_for, correction, read
-from simulation.models import CallAttempt, ModelCall, Price, PromptVersion, Provider, Run, Step
-from simulation.selectors.providers import of_role
+from simulation.models import CallAttempt, ModelCall, PromptVersion, Provider, Run, Step
 from simulation.services import ledger, prices, replays, settlement, spending
-from simulation.services.lanes import Later, Place
+from simulation.services.lanes import Later, Place, give_back
 from simulation.services.ledger import Asked
+from simulation.services.order import give_connection_back
+from simulation.services.remembered import counts_more, learn, price_now, provider_of
 from simulation.services.settlement import Pending
 
 PATIENCE = 8
 """Passing faults of a call, since the run last began, before the run halts: some minutes, as waits grow."""
 CROWDED_SECONDS = 0.5
 """How long a step waits for calls in flight to give back what was set aside for them."""
-PRICE_SECONDS = 5.0
 LOOP = LoopThread()
 
 
@@ -80,23 +79,43 @@ class Answered:
     read: Parsed[Any] | Unparsed
 
 
-_GATEWAYS: dict[tuple[Connection, int], Gateway] = {}
+SHARES = 8
+"""Gateways of a process to a provider: the HTTP client looks at all its open connections at each request."""
+_TURN = itertools.count()
+_GATEWAYS: dict[tuple[Connection, int, int], Gateway] = {}
 _GATEWAYS_LOCK = threading.Lock()
 
 
 def _gateway(connection: Connection) -> Gateway:
-    """The gateway of this process to a provider; its HTTP connections are kept for the next call."""
-    key = (connection, os.getpid())
+    """A gateway of this process to a provider; its HTTP connections are kept for the next call."""
+    key = (connection, os.getpid(), next(_TURN) % SHARES)
     with _GATEWAYS_LOCK:
         if key not in _GATEWAYS:
             _GATEWAYS[key] = gateway_for(connection, guard=guard(), environ=os.environ)
         return _GATEWAYS[key]
 
 
+def gateway_of(provider: Provider) -> Gateway:
+    """The way to a provider. Raises LLMError (permanent) where its key or address cannot be used."""
+    connection = Connection(provider.base_url, provider.key_variable, float(provider.timeout_seconds))
+    try:
+        return _gateway(connection)
+    except BadConnection as error:
+        raise LLMError(Trouble.PERMANENT, str(error)) from None
+
+
+def pending_of(question: Question, heard: Heard) -> Pending:
+    """A reply that came, read."""
+    assert isinstance(heard.reply, ChatReply)  # trouble is dealt with elsewhere
+    learn(heard.asked, heard.reply)
+    outcome = _by_schema(read(heard.reply, question.shape), heard.asked.request)
+    return Pending(heard.call, heard.attempt, heard.reply, outcome)
+
+
 def close_gateways() -> None:
     """Closes what is open towards providers, and forgets which addresses were allowed."""
     with _GATEWAYS_LOCK:
-        mine = [gateway for (_, process), gateway in _GATEWAYS.items() if process == os.getpid()]
+        mine = [gateway for (_, process, _), gateway in _GATEWAYS.items() if process == os.getpid()]
         _GATEWAYS.clear()
     for gateway in mine:
         LOOP.run(gateway.close(), every=60, beat=lambda: None)
@@ -107,60 +126,6 @@ def close_gateways() -> None:
 def guard() -> AddressGuard:
     """Which addresses this installation may reach."""
     return AddressGuard(settings.LLM_PRIVATE_ADDRESSES)
-
-
-_PRICES: dict[tuple[int, str], tuple[float, Price | None]] = {}
-
-
-def price_now(provider: Provider, model: str) -> Price | None:
-    """The price of the next call, looked up every few seconds: a new price counts within five."""
-    now, key = time.monotonic(), (provider.pk, model)
-    known = _PRICES.get(key)
-    if known is None or now - known[0] > PRICE_SECONDS:
-        known = (now, prices.price_of(provider, model))
-        if known[1] is not None:  # an unknown one may be set at any moment
-            _PRICES[key] = known
-    return known[1]
-
-
-_PROVIDERS: dict[str, Provider] = {}
-
-
-def provider_of(run: Run, role: RoleModel) -> Provider:
-    """Who answers for a role: a provider of its own, or the run's."""
-    if not role.provider:
-        return run.provider
-    if role.provider not in _PROVIDERS:
-        _PROVIDERS[role.provider] = of_role(run.provider, role)
-    return _PROVIDERS[role.provider]
-
-
-_COUNTED: dict[tuple[int, str], float] = {}
-
-
-def _counts_more(provider: Provider, model: str) -> float:
-    """How much larger a provider has counted a prompt than our own upper estimate, at worst; 1 at least."""
-    return _COUNTED.get((provider.pk, model), 1.0)
-
-
-def _learn(asked: Asked, reply: ChatReply) -> None:
-    """A provider that counts more than was set aside is believed from the next call on, in this process."""
-    key, size = (asked.provider.pk, asked.request.model), asked.request.size()
-    if (worst := reply.usage.input / size) > _COUNTED.get(key, 1.0):
-        _COUNTED[key] = min(worst, 1000.0)
-
-
-def forget() -> None:
-    """Forgets prices, counts and providers; for tests, whose rows go."""
-    _PRICES.clear()
-    _COUNTED.clear()
-    _PROVIDERS.clear()
-
-
-def _give_connection_back() -> None:
-    """To the pool: the wait for a model is long, and others may have the connection meanwhile."""
-    if not database.in_atomic_block:
-        database.close()
 
 
 def _by_schema(outcome: Parsed[Any] | Unparsed, request: ChatRequest) -> Parsed[Any] | Unparsed:
@@ -178,6 +143,17 @@ def _remembered(call: ModelCall, shape: Shape[Any]) -> Settled:
     return Settled(call, reply, read(reply, shape, repair=call.rung == Rung.REPAIRED))
 
 
+@dataclass(frozen=True)
+class Heard:
+    """What came back for a call that was sent together with others, and the place that it still holds."""
+
+    asked: Asked
+    call: ModelCall
+    attempt: CallAttempt
+    reply: ChatReply | LLMError
+    place: Place
+
+
 @dataclass
 class Asker:
     """One step's way to the models."""
@@ -189,24 +165,39 @@ class Asker:
     """Prolongs the step's lease; raises LeaseLost."""
     pending: Pending | None = None
     """The latest reply, as long as it is not written down: it is written together with the step's end."""
+    heard: Heard | None = None
+    """The first answer, where somebody has sent the first question already: `ask` goes on from there."""
+
+    def opening(self, question: Question) -> Asked:
+        """What `ask` sends first. Raises Halt."""
+        return self._asked(question, self._request(question, self._forms(question)[0]), 0)
 
     def ask(self, question: Question) -> Answered:
         """The answer, after the ladder: forms the model takes, one correction turn, one more sample.
 
         Raises Later, Halt, or what the ledger raises.
         """
-        can = abilities(question.role.model)
-        forms = [form for form in can.forms if question.forms is None or form in question.forms]
         settled = None
-        for form in forms or [Form.TEXT]:
+        for form in self._forms(question):
             settled = self._settle(question, self._request(question, form), rung=0)
             if settled.reply is not None:
                 break
         assert settled is not None
         return self._improved(question, settled)
 
+    def _forms(self, question: Question) -> list[Form]:
+        forms = abilities(question.role.model).forms
+        return [form for form in forms if question.forms is None or form in question.forms] or [Form.TEXT]
+
     def flush(self) -> None:
-        """Writes the latest reply down by itself. Raises LeaseLost where its attempt is lost already."""
+        """Writes the latest reply down by itself. Raises LeaseLost where its attempt is lost already.
+
+        What was heard and nobody asked for any more (what it answers was withdrawn) counts as lost.
+        """
+        heard, self.heard = self.heard, None
+        if heard is not None:
+            give_back([heard.place])
+            settlement.forsaken(run=self.run, attempt=heard.attempt)
         pending, self.pending = self.pending, None
         if pending is not None and not settlement.answered(run=self.run, pending=pending):
             raise ledger.LeaseLost
@@ -257,19 +248,24 @@ class Asker:
             prompt=question.prompt,
             provider=provider,
             price=price,
-            tokens_in=math.ceil(request.size() * _counts_more(provider, request.model)),
+            tokens_in=math.ceil(request.size() * counts_more(provider, request.model)),
             tokens_out=request.max_tokens or 0,
         )
 
     def _settle(self, question: Question, request: ChatRequest, *, rung: int) -> Settled:
-        self.flush()
         asked = self._asked(question, request, rung)
+        heard = self.heard
+        if heard is not None and heard.asked.key == asked.key:
+            self.heard = None
+            with heard.place.held():
+                return self._settled(question, heard)
+        self.flush()
         call = ledger.find_call(step=self.step, asked=asked) if self.step.claims > 1 else None
         if call is not None and call.state in ENDED_CALLS:
             return _remembered(call, question.shape)
         if self.run.origin == Run.REPLAY:
             return self._replayed(question, asked)
-        with Place(lane_of(asked.provider.base_url, request.model), self._holder()) as place:
+        with Place(lane_of(asked.provider.base_url, request.model), self.holder()) as place:
             try:
                 call, attempt = ledger.begin(
                     run=self.run, step=self.step, lease=self.lease, asked=asked, call=call
@@ -281,14 +277,17 @@ class Asker:
                 assert found is not None  # somebody has answered it
                 return _remembered(found, question.shape)
             try:
-                reply = self._send(asked, attempt.number, place)
+                reply: ChatReply | LLMError = self._send(asked, attempt.number, place)
             except LLMError as error:
-                return self._trouble(question, call, attempt, error, place)
-            outcome = _by_schema(read(reply, question.shape), request)
-            _learn(asked, reply)
-            self.pending = Pending(call, attempt, reply, outcome)
-            place.went_well = True
-        return Settled(call, reply, outcome)
+                reply = error
+            return self._settled(question, Heard(asked, call, attempt, reply, place))
+
+    def _settled(self, question: Question, heard: Heard) -> Settled:
+        if isinstance(heard.reply, LLMError):
+            return self._trouble(question, heard.call, heard.attempt, heard.reply, heard.place)
+        self.pending = pending_of(question, heard)
+        heard.place.went_well = True
+        return Settled(heard.call, heard.reply, self.pending.read)
 
     def _replayed(self, question: Question, asked: Asked) -> Settled:
         """The kept reply of the run that is replayed: nothing is sent, nothing is spent."""
@@ -300,25 +299,21 @@ class Asker:
             )
         return _remembered(call, question.shape)
 
-    def _holder(self) -> str:
+    def holder(self) -> str:
+        """A name for a place in a lane."""
         return f"{self.step.pk}-{uuid4().hex[:8]}"
 
     def _send(self, asked: Asked, number: int, place: Place) -> ChatReply:
-        provider = asked.provider
-        connection = Connection(provider.base_url, provider.key_variable, float(provider.timeout_seconds))
-        try:
-            gateway = _gateway(connection)
-        except BadConnection as error:
-            raise LLMError(Trouble.PERMANENT, str(error)) from None
+        gateway = gateway_of(asked.provider)
 
         def beat() -> None:
             place.renew()
             try:
                 self.renew()
             finally:
-                _give_connection_back()
+                give_connection_back()
 
-        _give_connection_back()
+        give_connection_back()
         answer: ChatReply = LOOP.run(
             gateway.complete(asked.request, attempt=number),
             every=settings.STEP_LEASE_SECONDS / 3,

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from celery import current_app
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
@@ -26,8 +26,6 @@ from redis.exceptions import RedisError
 
 from simulation.domain.run_states import (
     ENDED_RUNS,
-    OPEN_RUNS,
-    AttemptState,
     RunEvent,
     RunState,
     StepEvent,
@@ -35,42 +33,21 @@ from simulation.domain.run_states import (
     run_after,
     step_after,
 )
-from simulation.models import CallAttempt, Comment, Happening, Run, RunThread, Step
+from simulation.models import Happening, Run, RunThread, Step
+from simulation.selectors.prepared import prepared
 from simulation.selectors.workers import broker
-from simulation.services import claiming, ledger, replays, settlement, spending
+from simulation.services import bundles, claiming, ledger, replays, settlement, spending
 from simulation.services.claiming import Claim
 from simulation.services.completions import Asker, Halt
+from simulation.services.ending import Ended, Part, at_a_stroke
 from simulation.services.lanes import Full, Later
+from simulation.services.order import Turn, one_at_a_time
+from simulation.services.work import Outcome, Work
 
 MOST_FAULTS = 3
 STINT_SECONDS = 15.0
 """How long a worker's thread stays at one run before it goes to the end of the line."""
 log = logging.getLogger("synthpai.runs")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a step ended: done with a result, or skipped with a reason that the page shows."""
-
-    state: StepState = StepState.DONE
-    result: Mapping[str, Any] = field(default_factory=dict)
-    reason: str = ""
-    detail: str = ""
-
-
-class Work(Protocol):
-    """What a kind of run does. Both may be called again for the same step, after a kill."""
-
-    def perform(self, claim: Claim, asker: Asker) -> Outcome:
-        """Asks the models. No transaction is open; nothing is written but the ledger."""
-        ...
-
-    def record(self, claim: Claim, outcome: Outcome) -> Comment | None:
-        """Writes what came out and plans what follows (`plan`), inside the transaction that ends the step.
-
-        The comment that was written, if one was. The run's row is locked.
-        """
-        ...
 
 
 def touch(run: Run) -> None:
@@ -85,8 +62,19 @@ def tell(run: Run, text: str, level: str = "info") -> None:
 
 def plan(claim: Claim, steps: Sequence[Step]) -> None:
     """New steps of a run, planned by the end of another: workers are asked for as many hands as they need."""
-    Step.objects.bulk_create(steps, batch_size=1000)
-    claim.planned += len(steps)
+    if len(steps) == 1:
+        steps[0].save(force_insert=True)  # half the time, and most turns plan one
+    else:
+        Step.objects.bulk_create(steps, batch_size=1000)
+    claim.hands += _hands(claim.run.pk, Counter(step.kind for step in steps))
+
+
+def _hands(run_id: int, kinds: Mapping[str, int]) -> int:
+    """How many hands so many steps of each kind need; of some kinds one hand takes several at once."""
+    together = claiming.together(run_id)
+    return sum(
+        math.ceil(count / together) if kind == claiming.TOGETHER else count for kind, count in kinds.items()
+    )
 
 
 def advance(*, run_id: int, work: Work) -> bool:
@@ -101,27 +89,82 @@ def advance(*, run_id: int, work: Work) -> bool:
 def carry_on(*, run_id: int, work: Work, seconds: float = STINT_SECONDS) -> None:
     """Does steps of a run until none is left to begin, or the time is over and others have their turn."""
     end = time.monotonic() + seconds
-    claim = _claim(run_id)
+    claim = _claim(run_id, together=True)
     while claim is not None:
-        claim = _do(claim, work, go_on=time.monotonic() < end)
+        do = _do_together if claim.fellows else _do
+        claim = do(claim, work, go_on=time.monotonic() < end)
 
 
-@transaction.atomic
-def _claim(run_id: int) -> Claim | None:
-    run = Run.objects.select_related("provider", "corpus").get(pk=run_id)
-    if run.state not in (RunState.QUEUED, RunState.RUNNING):
-        return None
+def _claim(run_id: int, *, together: bool = False) -> Claim | None:
+    with one_at_a_time(run_id, Turn.CLAIM), transaction.atomic():
+        return _first(run_id, together)
+
+
+def _first(run_id: int, together: bool) -> Claim | None:
+    run = claiming.run_of(run_id)
     usable = claiming.lock(run)
     if run.state == RunState.QUEUED:
         move(run, RunEvent.START)
-    return claiming.take(run) if usable else None
+    return claiming.take(run, most=_most(run) if together else 1) if usable else None
 
 
-def _do(claim: Claim, work: Work, *, go_on: bool) -> Claim | None:
-    """Does the claimed step; with `go_on` the next one is claimed at once, where there is one."""
-    asker = Asker(claim.run, claim.step, claim.lease, partial(_renew, claim))
+def _most(run: Run) -> int:
+    """How many steps a hand takes at once. A replay sends nothing: there is nothing to be won."""
+    return 1 if run.origin == Run.REPLAY else claiming.together(run.pk)
+
+
+def _asker(claim: Claim) -> Asker:
+    return Asker(claim.run, claim.step, claim.lease, partial(_renew, claim))
+
+
+def _do_together(claim: Claim, work: Work, *, go_on: bool) -> Claim | None:
+    """Does a claim and its fellows in one go; what does not end with the others goes on alone."""
+    every = [claim, *claim.fellows]
     try:
-        return _complete(claim, work.perform(claim, asker), work, asker, go_on=go_on)
+        bundle = bundles.carry_out(claim, work, _asker, go_on=go_on)
+    except Full as full:
+        claiming.give_back_untouched(every, full.seconds)
+        if not _others_at_work(claim.run):
+            wake(claim.run, messages=1, countdown=full.seconds)
+        return None
+    except ledger.LeaseLost:
+        log.warning("lease lost", extra={"step": claim.step.key})
+        return None
+    except (OperationalError, InterfaceError, RedisError):  # as in `_do`
+        log.warning("a server is away", extra={"step": claim.step.key})
+        raise
+    except Exception:  # as in `_do`
+        log.exception("steps with %s broke", claim.step.key)
+        for one in every:
+            _fault(one)
+        wake(claim.run, messages=1)
+        return None
+    following = bundle.following
+    for number, (one, asker) in enumerate(bundle.alone, start=1):
+        last = number == len(bundle.alone) and following is None
+        following = _do(one, work, go_on=go_on and last, asker=asker) or following
+    if following is None and go_on:
+        return _claim(claim.run.pk, together=True)
+    if not go_on:
+        wake(claim.run, messages=1)
+    return following
+
+
+def _do(claim: Claim, work: Work, *, go_on: bool, asker: Asker | None = None) -> Claim | None:
+    """Does the claimed step; with `go_on` the next one is claimed at once, where there is one.
+
+    `asker` has heard the first answer already.
+    """
+    asker = asker or _asker(claim)
+    try:
+        outcome = work.perform(claim, asker)
+        if asker.heard:
+            asker.flush()
+        with one_at_a_time(claim.run.pk, Turn.END):
+            if ended := _at_a_stroke(claim, outcome, work, asker, go_on=go_on):
+                return ended.following or (_claim(claim.run.pk, together=True) if go_on else None)
+            with transaction.atomic():
+                return _complete(claim, outcome, work, asker, go_on=go_on)
     except Later as later:
         _flush(asker)
         _give_back(claim, later.seconds)
@@ -148,6 +191,21 @@ def _do(claim: Claim, work: Work, *, go_on: bool) -> Claim | None:
     return None
 
 
+def _at_a_stroke(claim: Claim, outcome: Outcome, work: Work, asker: Asker, *, go_on: bool) -> Ended | None:
+    """The short way to the end of a step, where its work and its run allow it."""
+    pending = asker.pending
+    if pending is None or outcome.state is not StepState.DONE or not work.ends_alone(claim.step):
+        return None
+    part = Part(claim, outcome.result, pending)
+    ended = at_a_stroke([part], take=_most(claim.run) if go_on else 0)
+    if not ended.written[0]:
+        return None
+    asker.pending = None
+    if not go_on:
+        wake(claim.run, messages=1)
+    return ended
+
+
 def _flush(asker: Asker) -> None:
     """Keeps a reply that came before the step went wrong: it is never asked for again."""
     try:
@@ -161,12 +219,11 @@ def _others_at_work(run: Run) -> bool:
 
 
 def _renew(claim: Claim) -> None:
-    mine = Step.objects.filter(pk=claim.step.pk, lease=claim.lease)
+    mine = Step.objects.filter(run=claim.run, lease=claim.lease)  # its fellows wait as well
     if not mine.update(leased_until=claiming.soon(settings.STEP_LEASE_SECONDS)):
         raise ledger.LeaseLost
 
 
-@transaction.atomic
 def _complete(claim: Claim, outcome: Outcome, work: Work, asker: Asker, *, go_on: bool) -> Claim | None:
     """Ends the step and writes down its last reply; then what follows is planned, and the next one taken."""
     run, pending = claim.run, asker.pending
@@ -181,12 +238,12 @@ def _complete(claim: Claim, outcome: Outcome, work: Work, asker: Asker, *, go_on
     if run.stepping and run.state == RunState.RUNNING and claiming.turn_is_over(claim):
         move(run, RunEvent.PAUSE)
         tell(run, "One turn is done; paused again.")
-    following = claiming.take(run) if usable and go_on else None
+    following = claiming.take(run, most=_most(run)) if usable and go_on else None
     over = following is None and _finish_if_over(run)
     if following is None and not over and go_on and usable:
-        following = claiming.take(run)
+        following = claiming.take(run, most=_most(run))
     if not over:
-        hands = claim.planned - 1 if following else claim.planned if go_on else max(1, claim.planned)
+        hands = claim.hands - 1 if following else claim.hands if go_on else max(1, claim.hands)
         if hands > 0 and run.state == RunState.RUNNING:
             wake(run, messages=min(hands, run.parallel))
     if pending is not None:
@@ -210,7 +267,7 @@ def _end(claim: Claim, outcome: Outcome) -> None:
     step.finished_at, step.lease, step.leased_until = timezone.now(), None, None
     result = json.dumps(step.result)
     values: list[Any] = [step.state, step.reason, step.detail, result, step.finished_at, step.pk, claim.lease]
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(ENDED, values)
         if cursor.rowcount != 1:
             raise ledger.LeaseLost
@@ -314,10 +371,11 @@ def wake(run: Run, *, messages: int | None = None, countdown: float = 0) -> None
 
     Where the broker is down nothing is lost: the sweep asks again.
     """
-    transaction.on_commit(partial(_send, run.pk, run.kind, run.parallel, messages, countdown))
+    transaction.on_commit(partial(ask_for_hands, run.pk, run.kind, run.parallel, messages, countdown))
 
 
-def _send(run_id: int, kind: str, parallel: int, messages: int | None, countdown: float) -> None:
+def ask_for_hands(run_id: int, kind: str, parallel: int, messages: int | None, countdown: float) -> None:
+    """So many messages to workers; None: as many as are missing."""
     try:
         for _ in range(messages or _messages(run_id, parallel)):
             current_app.send_task(settings.RUN_TASKS[kind], args=[run_id], countdown=countdown or None)
@@ -335,46 +393,8 @@ def _messages(run_id: int, parallel: int) -> int:
 
 
 def _wanted(run_id: int, parallel: int) -> int:
-    """How many steps could be begun now, at most as many as the run may have in work."""
+    """How many hands could begin something now; the run has at most `parallel` steps in work."""
     steps = Step.objects.filter(run=run_id)
     room = max(0, parallel - steps.filter(state=StepState.LEASED).count())
-    return steps.filter(state=StepState.READY, due_at__lte=timezone.now())[:room].count()
-
-
-def sweep() -> None:
-    """Takes up what nobody is working on: steps whose worker is gone, runs whose message was lost."""
-    _settle_ended()
-    for run in Run.objects.filter(state__in=OPEN_RUNS).order_by("id"):
-        if _give_back_expired(run) and run.state in (RunState.QUEUED, RunState.RUNNING):
-            _send(run.pk, run.kind, run.parallel, None, 0)
-
-
-@transaction.atomic
-def _settle_ended() -> None:
-    """Calls that no answer came for in good time, in runs of which no step is taken up again: ended ones, and
-    those that wait for somebody. Their worker is gone as well."""
-    resting = [*ENDED_RUNS, RunState.PAUSED, RunState.HALTED]
-    sent = CallAttempt.objects.filter(state=AttemptState.SENT, call__run__state__in=resting)
-    sent = sent.exclude(call__step__state=StepState.LEASED)
-    ended = Run.objects.filter(pk__in=set(sent.values_list("call__run", flat=True)))
-    free = ended.select_for_update(no_key=True, skip_locked=True, of=("self",))
-    for run in free.select_related("provider").order_by("pk"):
-        patience = timedelta(seconds=run.provider.timeout_seconds + settings.STEP_LEASE_SECONDS)
-        settlement.settle_lost(
-            run=run, attempts=sent.filter(call__run=run, sent_at__lt=timezone.now() - patience)
-        )
-
-
-@transaction.atomic
-def _give_back_expired(run: Run) -> bool:
-    """Frees the steps whose lease ran out. False, and nothing done, where somebody holds the run's row: a
-    worker that hangs with it must not keep the sweep from other runs, and the next sweep comes soon."""
-    if not Run.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=run.pk).first():
-        return False
-    now = timezone.now()
-    expired = run.steps.filter(state=StepState.LEASED, leased_until__lt=now)
-    count = expired.update(state=StepState.READY, lease=None, leased_until=None, due_at=now)
-    if count:
-        touch(run)
-        tell(run, f"The worker of {count} step{'s' if count > 1 else ''} is gone; taken up again.", "warn")
-    return True
+    ready = steps.filter(state=StepState.READY, due_at__lte=timezone.now())
+    return _hands(run_id, Counter(ready.values_list("kind", flat=True)[:room]))

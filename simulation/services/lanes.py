@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -44,6 +46,7 @@ class Place:
     lane: Lane
     holder: str
     went_well: bool = False
+    given_back: bool = False
 
     def __enter__(self) -> Place:
         end = time.monotonic() + min(LANE_SECONDS, settings.STEP_LEASE_SECONDS / 2)
@@ -52,6 +55,14 @@ class Place:
                 raise Full(wait)
             time.sleep(wait)
         return self
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """For a place that was taken before: it is given back at the end, as after `with`."""
+        try:
+            yield
+        finally:
+            self.__exit__()
 
     def renew(self) -> None:
         lanes().renew(self.lane, self.holder, settings.STEP_LEASE_SECONDS)
@@ -66,7 +77,30 @@ class Place:
         lanes().stumbled(self.lane, error.detail)
 
     def __exit__(self, *_: object) -> None:
+        if self.given_back:
+            return
+        self.given_back = True
         if self.went_well:
             lanes().succeeded(self.lane, holder=self.holder)
         else:
             lanes().release(self.lane, self.holder)
+
+
+def take_at_once(places: Sequence[Place]) -> list[bool]:
+    """Which of these places of one lane are free at this moment; those are taken."""
+    holders = [place.holder for place in places]
+    lane = places[0].lane if places else ""
+    return lanes().acquire_some(lane, holders, lease=settings.STEP_LEASE_SECONDS)
+
+
+def give_back(places: Sequence[Place]) -> None:
+    """What the end of `with` does, for places of one lane."""
+    held = [place for place in places if not place.given_back]
+    for place in held:
+        place.given_back = True
+    if held:
+        lanes().come_back(
+            held[0].lane,
+            well=[place.holder for place in held if place.went_well],
+            others=[place.holder for place in held if not place.went_well],
+        )

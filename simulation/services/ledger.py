@@ -2,20 +2,21 @@
 
 The order of locks is always: the run, then the step, then the installation's one row. The counters of a run
 (calls, tokens, cost and what is set aside) change in the same transaction as the attempt they count. The
-usual way of a call is one statement before it is sent and one after it came back: whoever runs thousands of
-calls pays for each round trip. Everything unusual (an attempt that is repeated) goes the long way.
+usual way of a call is one transaction, sent whole, before the call and one after it: whoever runs thousands
+of calls pays for each round trip. Everything unusual (an attempt that is repeated) goes the long way.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -29,9 +30,12 @@ from simulation.models import (
     Provider,
     Run,
     Step,
+    Workspace,
     new_public_id,
 )
+from simulation.selectors.prepared import at_once, prepared
 from simulation.services import spending
+from simulation.services.order import Turn, one_at_a_time
 
 
 class LeaseLost(Exception):
@@ -75,7 +79,6 @@ def find_call(*, step: Step, asked: Asked) -> ModelCall | None:
     return ModelCall.objects.filter(step=step, key=asked.key, sample=asked.sample).first()
 
 
-@transaction.atomic
 def begin(
     *, run: Run, step: Step, lease: UUID, asked: Asked, call: ModelCall | None = None
 ) -> tuple[ModelCall, CallAttempt]:
@@ -85,6 +88,16 @@ def begin(
     NotRunning, LeaseLost, AlreadyAnswered, Crowded where calls in flight have to come back first, CapReached
     where even that would not help.
     """
+    with one_at_a_time(run.pk, Turn.BEGIN):
+        if call is None and (begun := _at_once(run, lease, [(step, asked)])[0]):
+            return begun
+        with transaction.atomic():
+            return _begin(run, step, lease, asked, call)
+
+
+def _begin(
+    run: Run, step: Step, lease: UUID, asked: Asked, call: ModelCall | None
+) -> tuple[ModelCall, CallAttempt]:
     counters = spending.locked(run)
     if counters.state in (RunState.CANCELLED, RunState.FAILED, RunState.DONE):
         raise LeaseLost
@@ -104,7 +117,8 @@ def begin(
 
 BEGIN = """
 WITH mine AS (
-  UPDATE simulation_step SET leased_until = %(until)s WHERE id = %(step)s AND lease = %(lease)s RETURNING id
+  UPDATE simulation_step SET leased_until = %(until)s WHERE id = %(step)s AND lease = %(lease)s {fits}
+  RETURNING id
 ), call AS (
   INSERT INTO simulation_modelcall (
     public_id, run_id, step_id, purpose, key, sample, prompt_id, provider_id, base_url, model, served_model,
@@ -121,9 +135,49 @@ WITH mine AS (
   UPDATE simulation_run SET calls = calls + 1, tokens_held = tokens_held + %(tokens)s,
     cost_held = cost_held + %(money)s, tick = tick + 1
   WHERE id = %(run)s AND EXISTS (SELECT 1 FROM attempt)
-)
+) {paid}
 SELECT id, call_id FROM attempt
 """
+FITS = """
+  AND EXISTS (SELECT 1 FROM simulation_run WHERE id = %(run)s AND state = 'running' AND calls < max_calls
+    AND tokens + tokens_held + %(tokens)s <= max_tokens
+    AND (max_cost IS NULL OR cost + cost_held + %(money)s <= max_cost))
+  AND (%(money)s = 0 OR EXISTS (SELECT 1 FROM simulation_workspace WHERE id = %(budget)s
+    AND (hard_cap IS NULL OR spent + held + %(money)s <= hard_cap)))
+"""
+"""`spending.check` and `spending.hold` as conditions; what does not fit goes the long way, to be told why."""
+PAID = """
+, paid AS (
+  UPDATE simulation_workspace SET held = held + %(money)s
+  WHERE id = %(budget)s AND %(money)s > 0 AND EXISTS (SELECT 1 FROM attempt)
+)
+"""
+UNDER_LOCK = BEGIN.format(fits="", paid="")
+IF_IT_FITS = BEGIN.format(fits=FITS, paid=PAID)
+LOCK_BUDGET = "SELECT 1 FROM simulation_workspace WHERE id = %(budget)s FOR UPDATE"
+
+
+Begun = tuple[ModelCall, CallAttempt]
+
+
+def begin_together(*, run: Run, lease: UUID, calls: Sequence[tuple[Step, Asked]]) -> list[Begun | None]:
+    """`begin` for the first calls of steps that were just claimed together. None, and nothing written for a
+    call, where anything is in its way: `begin` says what."""
+    with one_at_a_time(run.pk, Turn.BEGIN):
+        return _at_once(run, lease, calls)
+
+
+def _at_once(run: Run, lease: UUID, calls: Sequence[tuple[Step, Asked]]) -> list[Begun | None]:
+    """Locks, check of the caps and all rows in one go."""
+    until = timezone.now() + timedelta(seconds=settings.STEP_LEASE_SECONDS)
+    each = [_values(run, step, lease, asked, until) for step, asked in calls]
+    locks = [spending.LOCK_RUN] + ([LOCK_BUDGET] if any(asked.cost for _, asked in calls) else [])
+    statements = [(lock, each[0]) for lock in locks] + [(IF_IT_FITS, values) for values in each]
+    found = at_once(statements)[len(locks) :]
+    return [
+        _rows(run, step, asked, values, rows[0]) if rows else None
+        for (step, asked), values, rows in zip(calls, each, found, strict=True)
+    ]
 
 
 def _insert(
@@ -131,13 +185,21 @@ def _insert(
 ) -> tuple[ModelCall, CallAttempt] | None:
     """Call, first attempt and counters in one statement; None where the call is there already or the lease
     is lost."""
-    now, public_id = timezone.now(), new_public_id()
+    values = _values(run, step, lease, asked, until)
+    with prepared() as cursor:
+        cursor.execute(UNDER_LOCK, values)
+        found = cursor.fetchone()
+    return _rows(run, step, asked, values, found) if found else None
+
+
+def _values(run: Run, step: Step, lease: UUID, asked: Asked, until: datetime) -> dict[str, Any]:
     request = asked.request.as_dict()
-    values: dict[str, Any] = {
+    return {
+        "asked": request,
         "until": until,
         "step": step.pk,
         "lease": lease,
-        "public_id": public_id,
+        "public_id": new_public_id(),
         "run": run.pk,
         "purpose": asked.purpose,
         "key": asked.key,
@@ -148,18 +210,19 @@ def _insert(
         "model": asked.request.model,
         "request": json.dumps(request),
         "price": asked.price.pk if asked.price else None,
-        "now": now,
+        "now": timezone.now(),
         "tokens": asked.tokens,
         "money": asked.cost,
+        "budget": Workspace.THE_ONE,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(BEGIN, values)
-        found = cursor.fetchone()
-    if found is None:
-        return None
+
+
+def _rows(
+    run: Run, step: Step, asked: Asked, values: Mapping[str, Any], found: Sequence[int]
+) -> tuple[ModelCall, CallAttempt]:
     call = ModelCall(
         pk=found[1],
-        public_id=public_id,
+        public_id=values["public_id"],
         run=run,
         step=step,
         purpose=asked.purpose,
@@ -169,10 +232,10 @@ def _insert(
         provider=asked.provider,
         base_url=asked.provider.base_url,
         model=asked.request.model,
-        request=request,
+        request=values["asked"],
         state=CallState.LEASED.value,
         price=asked.price,
-        created_at=now,
+        created_at=values["now"],
     )
     attempt = CallAttempt(
         pk=found[0],
@@ -180,7 +243,7 @@ def _insert(
         number=0,
         held=asked.tokens,
         held_cost=asked.cost,
-        sent_at=now,
+        sent_at=values["now"],
     )
     call._state.adding = attempt._state.adding = False
     return call, attempt

@@ -20,8 +20,9 @@ from simulation.domain.usernames import usernames
 from simulation.llm.structured import Parsed
 from simulation.models import Comment, ModelCall, Profile, ProfileVersion, Run, Step
 from simulation.services import engine, profile_asking
+from simulation.services.claiming import Claim
 from simulation.services.completions import Asker
-from simulation.services.engine import Claim, Outcome
+from simulation.services.work import Outcome, Work
 
 TWIN, INVALID, GONE, EDITED = "twin", "invalid", "gone", "edited"
 """Reasons for which a step ends without a profile or style, beside those of any answer."""
@@ -31,8 +32,8 @@ KEPT_RULE = "rejected"
 """A person's reason to reject stands among the warnings; a new style does not take it away."""
 
 
-class Profiling:
-    """The work of a profile run; see `engine.Work`."""
+class Profiling(Work):
+    """The work of a profile run; see `work.Work`."""
 
     def perform(self, claim: Claim, asker: Asker) -> Outcome:
         return _invent(claim, asker) if claim.step.kind == "profile" else _describe(claim, asker)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
@@ -21,6 +21,7 @@ from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.messages import ChatReply, Usage
 from simulation.llm.structured import Parsed, Rung, Unparsed, Why
 from simulation.models import CallAttempt, ModelCall, Run
+from simulation.selectors.prepared import prepared
 from simulation.services import spending
 
 OUTCOMES = {
@@ -51,7 +52,7 @@ class Pending:
 ANSWERED = """
 WITH ended AS (
   UPDATE simulation_callattempt SET state = 'answered', ended_at = %(now)s, status = 200, spent = %(spent)s,
-    cost = %(cost)s WHERE id = %(attempt)s AND state = 'sent' RETURNING held, held_cost
+    cost = %(cost)s WHERE id = %(attempt)s AND state = 'sent' {only} RETURNING held, held_cost
 ), call AS (
   UPDATE simulation_modelcall SET state = %(state)s, rung = %(rung)s, problem = %(problem)s,
     reply = %(reply)s::jsonb,
@@ -72,6 +73,18 @@ def write(*, run: Run, pending: Pending) -> bool:
     False, and nothing but the ledger's knowledge changes, when somebody else has declared the attempt lost
     meanwhile. Expects a transaction in which the run's row is locked, and `settle` at its end.
     """
+    values = as_written(run, pending)
+    with prepared() as cursor:
+        cursor.execute(ANSWERED.format(only=""), values)
+        after = cursor.fetchone()
+    if after is None:
+        return False
+    warn(run, *after)
+    return True
+
+
+def as_written(run: Run, pending: Pending) -> dict[str, Any]:
+    """The parameters of `ANSWERED`; the call in `pending` says from now on how it ended."""
     call, attempt, reply, read = pending.call, pending.attempt, pending.reply, pending.read
     usage = counted(reply)
     spent, cost = _spent(call, attempt, usage)
@@ -79,33 +92,25 @@ def write(*, run: Run, pending: Pending) -> bool:
     call.rung = read.rung.value if isinstance(read, Parsed) else ""
     call.problem = "" if isinstance(read, Parsed) else read.problem
     call.reply = reply.as_dict()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            ANSWERED,
-            {
-                "now": timezone.now(),
-                "spent": spent,
-                "cost": cost,
-                "attempt": attempt.pk,
-                "state": call.state,
-                "rung": call.rung,
-                "problem": call.problem,
-                "reply": json.dumps(call.reply),
-                "served": reply.served_model[:200],
-                "finish": reply.finish.value,
-                "input": usage.input,
-                "output": usage.output,
-                "cached": usage.cached,
-                "reasoning": usage.reasoning,
-                "call": call.pk,
-                "run": run.pk,
-            },
-        )
-        after = cursor.fetchone()
-    if after is None:
-        return False
-    _warn(run, *after)
-    return True
+    return {
+        "now": timezone.now(),
+        "spent": spent,
+        "cost": cost,
+        "held_cost": attempt.held_cost,
+        "attempt": attempt.pk,
+        "state": call.state,
+        "rung": call.rung,
+        "problem": call.problem,
+        "reply": json.dumps(call.reply),
+        "served": reply.served_model[:200],
+        "finish": reply.finish.value,
+        "input": usage.input,
+        "output": usage.output,
+        "cached": usage.cached,
+        "reasoning": usage.reasoning,
+        "call": call.pk,
+        "run": run.pk,
+    }
 
 
 def settle(pending: Pending) -> None:
@@ -134,7 +139,7 @@ def _spent(call: ModelCall, attempt: CallAttempt, usage: Usage) -> tuple[int, in
     return usage.total, cost
 
 
-def _warn(run: Run, cost: int, soft_cost: int | None, warned_at: datetime | None) -> None:
+def warn(run: Run, cost: int, soft_cost: int | None, warned_at: datetime | None) -> None:
     """Says once that the soft cap is passed."""
     if soft_cost is None or cost <= soft_cost or warned_at is not None:
         return
@@ -219,6 +224,13 @@ def settle_lost(*, run: Run, attempts: QuerySet[CallAttempt]) -> int:
     )
     spending.settle(held=cost, cost=cost)
     return len(lost)
+
+
+@transaction.atomic
+def forsaken(*, run: Run, attempt: CallAttempt) -> None:
+    """An attempt whose answer nobody waits for any more is lost, and counts as spent."""
+    spending.locked(run)
+    settle_lost(run=run, attempts=CallAttempt.objects.filter(pk=attempt.pk))
 
 
 def _queued_again(calls: Iterable[int]) -> None:

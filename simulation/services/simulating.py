@@ -18,24 +18,31 @@ from simulation.models import CastMember, Comment, Run, RunThread, Step, Thread
 from simulation.selectors.run_planning import Line, SoFar, lines, root, so_far
 from simulation.services import artefacts, asking, engine
 from simulation.services.claiming import Claim
-from simulation.services.completions import Asker, Question
-from simulation.services.engine import Outcome
+from simulation.services.completions import Answered, Asker, Question
+from simulation.services.work import Outcome, Work
 
 
-class Simulation:
-    """The work of a simulation run; see `engine.Work`."""
+class Simulation(Work):
+    """The work of a simulation run; see `work.Work`."""
 
     def perform(self, claim: Claim, asker: Asker) -> Outcome:
         question = _question(claim)
-        if isinstance(question, Outcome):
-            return question
-        answered = asker.ask(question)
+        return question if isinstance(question, Outcome) else self.outcome(asker.ask(question))
+
+    def question(self, claim: Claim) -> Question | None:
+        question = _question(claim)
+        return None if isinstance(question, Outcome) else question
+
+    def outcome(self, answered: Answered) -> Outcome:
         result = {"call": answered.call.public_id}
         if isinstance(answered.read, Parsed):
             return Outcome(result=result | answered.read.value.model_dump())
         return Outcome(
             StepState.SKIPPED, result, reason=answered.read.why.value, detail=answered.read.problem
         )
+
+    def ends_alone(self, step: Step) -> bool:
+        return step.kind == "interest"  # the last one of a thread goes on
 
     def record(self, claim: Claim, outcome: Outcome) -> Comment | None:
         thread = _thread(claim.step, lock=True)

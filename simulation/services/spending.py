@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from django.db import connection
 from django.db.models import F
 
 from simulation.domain.money import NANO, Limit, Room, room
 from simulation.models import Run, Workspace
+from simulation.selectors.prepared import prepared
 
 
 class CapReached(Exception):
@@ -39,9 +39,12 @@ COUNTERS = ", ".join(field.name for field in fields(Counters))
 LOCK = f"SELECT {COUNTERS} FROM simulation_run WHERE id = %s FOR NO KEY UPDATE"  # noqa: S608 - our own names
 
 
+LOCK_RUN = "SELECT 1 FROM simulation_run WHERE id = %(run)s FOR NO KEY UPDATE"
+
+
 def locked(run: Run) -> Counters:
     """The run's row, locked until the transaction ends."""
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(LOCK, [run.pk])
         row: Any = cursor.fetchone()
     if row is None:

@@ -20,7 +20,7 @@ from simulation.models import Corpus, Provider, Run
 from simulation.selectors import workers
 from simulation.selectors.progress import Progress
 from simulation.services.carrying import carry
-from simulation.services.engine import Work
+from simulation.services.work import Work
 
 STOPPED, USAGE = 1, 2
 HERE_THREADS = 8

@@ -73,6 +73,20 @@
     if (card && card.id !== now) go(card, false);
   });
   // What is sent is on its way: the next profile is at hand at once. Undoing stays where it is.
+  // Each answer brings the counts as they were when it was made; answers that were under way at the same time
+  // may come in any order, so that the counts are asked for once more when the last of them is there.
+  let underWay = 0;
+  let overlapped = false;
+  function counted(by) {
+    underWay += by;
+    overlapped = overlapped || underWay > 1;
+    if (underWay || !overlapped) return;
+    overlapped = false;
+    htmx.ajax("GET", location.href, { source: "#tally", target: "#tally", select: "#tally", swap: "outerHTML" });
+  }
+  const counts = (event) => event.detail.requestConfig.elt.closest("#tally, .pcard");  // no more on the page, maybe
+  document.addEventListener("htmx:beforeRequest", (event) => { if (counts(event)) counted(1); });
+  document.addEventListener("htmx:afterRequest", (event) => { if (counts(event)) counted(-1); });
   document.addEventListener("htmx:beforeRequest", (event) => {
     const card = event.target.closest(".pcard");
     if (!card) return;

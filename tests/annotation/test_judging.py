@@ -222,7 +222,7 @@ def judging_answer(request, attempt=0, verdict="no"):
 @pytest.fixture
 def tagged(corpus, monkeypatch):
     """Two comments of one author and one of nobody known, with imported tags; no worker is called."""
-    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
     profile = ProfileFactory(corpus=corpus, facts=FACTS)
     first = CommentFactory(thread__corpus=corpus, profile=profile)
     second = CommentFactory(thread=first.thread, profile=profile)

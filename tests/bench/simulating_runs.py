@@ -29,7 +29,7 @@ from simulation.domain.parameters import Parameters  # noqa: E402
 from simulation.domain.plans import published_models  # noqa: E402
 from simulation.domain.roles import Role  # noqa: E402
 from simulation.models import CallAttempt, Comment, Corpus, Profile, Provider, Run, Thread  # noqa: E402
-from simulation.services import engine, people, runs  # noqa: E402
+from simulation.services import engine, people, runs, sweeping  # noqa: E402
 from tests.bench.plan import PASSWORD, SIMULATIONS, Simulations  # noqa: E402
 from tests.bench.processes import Missed, cpu, postmaster  # noqa: E402
 from tests.bench.simulating_site import crew, endpoint, memory, over, provider, until  # noqa: E402
@@ -83,7 +83,8 @@ def tagging(at: Provider, comments: int, *, parallel: int) -> Run:
     )
 
 
-def simulation(at: Provider, *, threads: int, asked: int) -> Run:
+def simulation(at: Provider, *, threads: int) -> Run:
+    """With the published parameters."""
     corpus = Corpus.objects.create(name=f"threads {time.time_ns()}")
     profiles = [
         Profile(
@@ -103,7 +104,7 @@ def simulation(at: Provider, *, threads: int, asked: int) -> Run:
         provider=at,
         targets={"age": threads},
         profiles=list(corpus.profiles.order_by("pk")),
-        parameters=Parameters(rounds=2, actions=2, profiles_asked=asked),
+        parameters=Parameters(actions=2, profiles_asked=50),
         models=published_models("scripted"),
         seed=4,
         max_calls=1_000_000,
@@ -140,7 +141,7 @@ def chain(size: Simulations) -> None:
         model = provider(at)
         warm = tagging(model, 64, parallel=64)  # imports, connections and prompts are not what is measured
         until(lambda: over(warm), seconds=600, what="the end of the first run")
-        run = simulation(model, threads=16, asked=size.asked)
+        run = simulation(model, threads=16)
         until(lambda: over(run), seconds=600, what="the end of the run")
         took = times(run)
     of_chains = run.run_threads.annotate(
@@ -169,7 +170,7 @@ def second(size: Simulations) -> None:
         for number in range(2):
             if number:
                 workers.add(32)
-                engine.sweep()
+                sweeping.sweep()
             start = time.monotonic()
             until(lambda start=start: time.monotonic() - start > 8, seconds=60, what="time")  # type: ignore[misc]
             began, answered = time.monotonic(), at.answered()

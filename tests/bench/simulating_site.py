@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from simulation.llm.lanes import lane_of
 from simulation.models import Provider, Run
 from simulation.selectors import workers
-from simulation.services import engine
+from simulation.services import sweeping
 from tests.bench.processes import ROOT, Missed, cpu
 
 SWEEP_SECONDS = 5.0
@@ -130,7 +130,7 @@ def until(ready: Callable[[], object], *, seconds: float, what: str, every: floa
         if time.monotonic() > end:
             raise Missed(f"{what} did not come within {seconds:.0f} s")
         if time.monotonic() - swept > SWEEP_SECONDS:
-            engine.sweep()
+            sweeping.sweep()
             swept = time.monotonic()
         time.sleep(every)
 

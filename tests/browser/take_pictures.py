@@ -175,7 +175,7 @@ def provider(admin) -> Provider:
 @pytest.fixture
 def corpus(admin, monkeypatch) -> Corpus:
     """The starter profiles, a worker that is there, and lanes as they begin."""
-    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
     monkeypatch.setattr(workers, "alive", lambda: {"worker": 1.0})
     monkeypatch.setattr(workers, "ages", lambda: {"worker": 1.0})
     for lane in workers.broker().scan_iter("synthpai:lane:*"):  # an earlier run's lane would be wider

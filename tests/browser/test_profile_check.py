@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def a_worker(monkeypatch):
     monkeypatch.setattr(workers, "alive", lambda: {"w1": 1.0})
-    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
 
 
 @pytest.fixture
@@ -71,6 +71,23 @@ def test_one_key_a_profile(open_as, live_server, admin, corpus, four, idle):
     expect(page.locator("#left")).to_have_text("All on this page are judged.")
     idle()
     assert states(four) == ["approved", "rejected", "approved", "approved"]
+
+
+def test_counts_are_right_though_answers_come_in_another_order(open_as, live_server, admin, corpus, four):
+    page = opened(open_as, live_server, admin, corpus)
+    at_hand(page, four[0])
+    held = []
+
+    def second_first(route):
+        held.append((route, route.fetch()))
+        if len(held) == 2:
+            for kept, answer in reversed(held):
+                kept.fulfill(response=answer)
+
+    page.route(re.compile("/act/"), second_first)
+    page.keyboard.type("ar")
+    expect(page.locator("#tally [aria-current]")).to_have_text(re.compile(r"Proposed\s+2"))
+    assert states(four) == ["approved", "rejected", "proposed", "proposed"]
 
 
 def test_a_reason_is_typed_and_its_letters_are_no_keys(open_as, live_server, admin, corpus, four):

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def a_worker(monkeypatch):
     monkeypatch.setattr(workers, "alive", lambda: {"w1": 1.0})
-    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ def a_worker(monkeypatch):
     monkeypatch.setattr(workers, "ages", lambda: {"w1": 1.0})
     monkeypatch.setattr(workers, "alive", lambda: {"w1": 1.0})
     run_health.forget()
-    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
 
 
 @pytest.fixture

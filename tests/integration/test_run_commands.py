@@ -55,7 +55,7 @@ EVERYTHING_READ = {
 @pytest.fixture
 def endpoint(settings, monkeypatch):
     """The scripted model over HTTP on a free port, and a guard that knows it."""
-    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
     monkeypatch.setattr(workers, "alive", dict)
     with in_background(ScriptedModel(), Behaviour()) as (base_url, server):
         settings.LLM_PRIVATE_ADDRESSES = (base_url.split("/")[2],)
@@ -122,7 +122,7 @@ def test_wrong_usage_is_said_and_starts_nothing(admin, change, said):
 
 def test_every_option_reaches_the_plan(admin, tmp_path, monkeypatch):
     """The first caps allow nothing: what was planned is looked at, nothing is asked."""
-    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
     monkeypatch.setattr(workers, "alive", dict)
     monkeypatch.setattr(terminal, "see_through", lambda run, *_, **__: run)
     corpus = simulated.corpus(admin)

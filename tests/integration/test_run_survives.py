@@ -30,7 +30,7 @@ from simulation.llm.serving.server import Behaviour, ModelServer
 from simulation.models import CallAttempt, Corpus, ModelCall, Provider, Run
 from simulation.selectors import workers
 from simulation.selectors.progress import corpus_digest, progress
-from simulation.services import engine, runs
+from simulation.services import engine, runs, sweeping
 from simulation.services.simulating import Simulation
 from tests.factories.simulation import (
     CommentFactory,
@@ -143,7 +143,7 @@ def await_with_sweeps(
     def tick() -> object:
         nonlocal swept
         if time.monotonic() - swept > SWEEP_EVERY:
-            engine.sweep()
+            sweeping.sweep()
             swept = time.monotonic()
         return ready()
 
@@ -304,7 +304,7 @@ def test_two_workers_write_what_one_writes_and_ask_nothing_twice(worker):
         served.start_worker(concurrency=1)
         served.start_worker(concurrency=1)
         shared = finish(simulate(served.provider))
-        assert served.server.max_in_flight == 2  # both were at it
+        assert served.server.max_in_flight >= 2  # of interest checks one hand asks several at a time
         assert served.server.requests == served.answers().total() == shared.calls
     for run in (alone, shared):
         check_ledger(run)

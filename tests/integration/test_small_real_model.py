@@ -32,8 +32,8 @@ from simulation.llm.messages import Form
 from simulation.llm.structured import Why
 from simulation.models import CallAttempt, Corpus, Provider, Run, Step
 from simulation.services import completions, engine, runs
-from simulation.services.engine import Work
 from simulation.services.simulating import Simulation
+from simulation.services.work import Work
 from synthpai_web.processes import free_port
 from tests.factories.simulation import CommentFactory, CorpusFactory, ProfileFactory, ProviderFactory
 from tests.integration.conftest import wait_until
@@ -104,7 +104,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def provider(server: str, settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     """The server as a provider, listed among the private endpoints. The test is the worker."""
     settings.LLM_PRIVATE_ADDRESSES = [urlsplit(server).netloc]
-    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
     completions.close_gateways()  # which addresses may be reached is read once a process
     yield ProviderFactory(base_url=server, default_model=WORDS, timeout_seconds=SECONDS)
     completions.close_gateways()

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def here(monkeypatch):
     """Five comments by a nurse; options that name where they are."""
-    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
     monkeypatch.setattr(workers, "alive", dict)
     corpus = CorpusFactory(name="wards")
     ProviderFactory(name="rules", base_url=SCRIPTED, default_model="scripted")

@@ -5,6 +5,7 @@ import threading
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from simulation import tasks
@@ -12,7 +13,7 @@ from simulation.domain.attributes import CATALOGUE, Attribute, Kind
 from simulation.domain.profile_targets import Targets
 from simulation.llm.messages import Finish
 from simulation.models import CallAttempt, ModelCall, Profile, Step
-from simulation.services import engine, profile_runs
+from simulation.services import engine, profile_runs, sweeping
 from simulation.services.profile_runs import Profiling
 from tests.factories.simulation import CorpusFactory, ProfileFactory
 from tests.fakes.llm import reply
@@ -81,7 +82,7 @@ def test_the_same_seed_gives_the_same_people_whatever_the_order(model):
 
 def _hand(run):
     engine.carry_on(run_id=run.pk, work=Profiling())
-    engine.connection.close()
+    connection.close()
 
 
 def test_a_near_twin_is_asked_for_again_and_then_given_up(model):
@@ -210,7 +211,7 @@ def test_a_worker_killed_between_answer_and_record_loses_nothing(model, kind):
         engine.advance(run_id=run.pk, work=DiesAfterAsking())
     assert list(Profile.objects.values_list("facts", "style")) == before
     Step.objects.filter(state="leased").update(leased_until=timezone.now() - timedelta(seconds=1))
-    engine.sweep()
+    sweeping.sweep()
     run = work_off(run, Profiling())
     assert (run.state, len(made(run))) == ("done", 2)
     assert all(one.style for one in made(run))

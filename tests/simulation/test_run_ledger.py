@@ -12,7 +12,7 @@ from simulation.domain.plans import BadPlan
 from simulation.domain.run_states import RunEvent
 from simulation.llm.messages import ChatRequest, Usage
 from simulation.models import CallAttempt, ModelCall, PromptVersion, Run, Step
-from simulation.services import engine, ledger, steering
+from simulation.services import engine, ledger, steering, sweeping
 from simulation.services.simulating import Simulation
 from tests.fakes.llm import sensible
 from tests.running import balanced, committing, start, work_off
@@ -73,7 +73,7 @@ def test_a_call_with_a_kept_reply_is_not_made_again(gateway):
     with pytest.raises(KeyboardInterrupt):
         engine.advance(run_id=run.pk, work=Dies())
     Step.objects.filter(run=run).update(leased_until=timezone.now() - timedelta(seconds=1))
-    engine.sweep()
+    sweeping.sweep()
     run = work_off(run)
     assert run.state == "done"
     assert gateway.purposes().count("topic") == 1
@@ -93,7 +93,7 @@ def test_a_call_in_flight_when_its_worker_ended_is_lost_counted_and_made_again(g
         engine.advance(run_id=run.pk, work=Simulation())
     gateway.answers = sensible
     Step.objects.filter(run=run).update(leased_until=timezone.now() - timedelta(seconds=1))
-    engine.sweep()
+    sweeping.sweep()
     run = work_off(run)
     assert run.state == "done"
     attempts = CallAttempt.objects.filter(call__run=run, call__purpose="topic").order_by("id")
@@ -108,7 +108,7 @@ def test_a_worker_whose_lease_was_given_away_writes_nothing(gateway):
     def slow(request, attempt):
         Step.objects.filter(run=run).update(leased_until=timezone.now() - timedelta(seconds=1))
         gateway.answers = sensible
-        engine.sweep()
+        sweeping.sweep()
         work_off(run)
         return sensible(request, attempt)
 
@@ -162,10 +162,10 @@ def test_what_was_in_flight_when_a_run_was_cancelled_is_settled_in_time(gateway)
     claim = engine._claim(run.pk)
     ledger.begin(run=claim.run, step=claim.step, lease=claim.lease, asked=asked(claim, tokens=70))
     steering.control(by=None, run=run, event=RunEvent.CANCEL)
-    engine.sweep()
+    sweeping.sweep()
     assert CallAttempt.objects.get().state == "sent"  # its answer may still come
     CallAttempt.objects.update(sent_at=timezone.now() - timedelta(hours=1))
-    engine.sweep()
+    sweeping.sweep()
     assert CallAttempt.objects.get().state == "lost"
     run = Run.objects.get(pk=run.pk)
     assert (run.tokens, run.tokens_held) == (70, 0)
@@ -193,14 +193,14 @@ def test_a_run_whose_row_somebody_holds_does_not_keep_the_sweep_from_others(gate
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '5s'")  # a sweep that waits for the row fails instead of hanging
     try:
-        engine.sweep()
+        sweeping.sweep()
     finally:
         swept.set()
         hand.join()
         connection.close()
     assert set(other.steps.values_list("state", flat=True)) == {"ready"}
     assert set(held.steps.values_list("state", flat=True)) == {"leased"}
-    engine.sweep()
+    sweeping.sweep()
     assert set(held.steps.values_list("state", flat=True)) == {"ready"}
 
 

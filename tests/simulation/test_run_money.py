@@ -10,7 +10,7 @@ from simulation.domain.plans import BadPlan, published_models
 from simulation.domain.run_states import RunEvent
 from simulation.llm.messages import Usage
 from simulation.models import ModelCall, Provider, Run, Workspace
-from simulation.services import completions, runs, steering
+from simulation.services import remembered, runs, steering
 from tests.factories.simulation import CorpusFactory, ProfileFactory, ProviderFactory
 from tests.fakes.llm import sensible
 from tests.running import SMALL, balanced, work_off
@@ -116,7 +116,7 @@ def test_a_model_without_a_price_is_refused_before_the_start(gateway):
 def test_a_price_that_is_gone_halts_the_run_and_nothing_is_sent(gateway, provider):
     run = start(provider)
     Provider.objects.get(pk=provider.pk).prices.all().delete()
-    completions.forget()
+    remembered.forget()
     run = work_off(run)
     assert (run.state, gateway.asked) == ("halted", [])
     assert "No price is known" in run.reason

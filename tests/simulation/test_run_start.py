@@ -20,7 +20,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture(autouse=True)
 def no_messages(monkeypatch):
-    monkeypatch.setattr(engine, "_send", lambda *_: None)
+    monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
     monkeypatch.setattr(workers, "alive", lambda: {"w1": 1.0})
 
 

@@ -17,7 +17,7 @@ from simulation.domain.run_states import NotPossible, RunEvent
 from simulation.llm.messages import Finish
 from simulation.models import CallAttempt, Comment, CommentEdit, Corpus, ModelCall, Run, Step
 from simulation.selectors.progress import run_digest
-from simulation.services import descending, engine, steering
+from simulation.services import descending, engine, steering, sweeping
 from simulation.services.simulating import Simulation
 from tests.factories.simulation import CommentFactory, CorpusFactory, ProviderFactory, ThreadFactory
 from tests.fakes.llm import purpose, reply, sensible
@@ -358,8 +358,8 @@ def test_what_a_dead_worker_holds_in_a_paused_run_comes_back(gateway):
     later = timezone.now() - timedelta(hours=1)
     Step.objects.filter(run=run, state="leased").update(leased_until=later)
     CallAttempt.objects.filter(call__run=run).update(sent_at=later)
-    engine.sweep()
-    engine.sweep()
+    sweeping.sweep()
+    sweeping.sweep()
     run = Run.objects.get(pk=run.pk)
     assert (run.state, run.tokens_held) == ("paused", 0)
     assert CallAttempt.objects.get(call__run=run).state == "lost"
