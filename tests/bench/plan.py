@@ -53,6 +53,7 @@ class Simulations:
     lane_calls: int
     polls: int
     chain_latency: float = 1.0
+    asked: int = 50
 
 
 SIMULATIONS = {

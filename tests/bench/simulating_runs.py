@@ -83,8 +83,7 @@ def tagging(at: Provider, comments: int, *, parallel: int) -> Run:
     )
 
 
-def simulation(at: Provider, *, threads: int) -> Run:
-    """With the published parameters."""
+def simulation(at: Provider, *, threads: int, asked: int) -> Run:
     corpus = Corpus.objects.create(name=f"threads {time.time_ns()}")
     profiles = [
         Profile(
@@ -104,7 +103,7 @@ def simulation(at: Provider, *, threads: int) -> Run:
         provider=at,
         targets={"age": threads},
         profiles=list(corpus.profiles.order_by("pk")),
-        parameters=Parameters(actions=2, profiles_asked=50),
+        parameters=Parameters(actions=2, profiles_asked=asked),
         models=published_models("scripted"),
         seed=4,
         max_calls=1_000_000,
@@ -141,7 +140,7 @@ def chain(size: Simulations) -> None:
         model = provider(at)
         warm = tagging(model, 64, parallel=64)  # imports, connections and prompts are not what is measured
         until(lambda: over(warm), seconds=600, what="the end of the first run")
-        run = simulation(model, threads=16)
+        run = simulation(model, threads=16, asked=size.asked)
         until(lambda: over(run), seconds=600, what="the end of the run")
         took = times(run)
     of_chains = run.run_threads.annotate(
