@@ -1,6 +1,6 @@
 """A language model's raw answer -> inference, guesses and outcome of every asked attribute.
 
-The answer is asked for as blocks `Type: … / Inference: … / Guess: a; b; c` (section 8 of the method); models
+The answer is asked for as blocks `Type: … / Inference: … / Guess: a; b; c`; models
 write many other shapes. What a person would read as the model's guesses is read, in the order of the answer,
 and nothing is made up from prose. No model and no embedding is asked. The modules beside this one hold the
 rules: `answer_lines` (marks and markdown), `answer_keys` and `answer_names` (what a line announces),
