@@ -1,6 +1,6 @@
 """An answer read as the published scripts read it, faults and all: only for comparison with released files.
 
-As the published reader does it: line by line, blank lines skipped, split at the first colon. A key similar to “type”
+Line by line, blank lines skipped, split at the first colon. A key similar to “type”
 (Jaro-Winkler above 0.75) or to an asked attribute sets the attribute, one similar to “inference” or “guess”
 the field; guesses are split at semicolons and nothing else, so markdown, numbers and reasons stay in them. A
 line without a colon, or that ends in one, continues the field before. Where a name stands for the attribute,
