@@ -66,7 +66,7 @@ class LaneState:
 
 
 class Lanes:
-    """All lanes in one Redis. Every method is one round trip; safe to share between threads."""
+    """All lanes in one Redis. A method for one holder is one round trip; safe to share between threads."""
 
     def __init__(
         self,
@@ -95,13 +95,16 @@ class Lanes:
         return float(self._acquire(keys=self._keys(lane), args=self._asking(lane, holder, lease)))
 
     def acquire_some(self, lane: str, holders: Sequence[str], *, lease: float) -> list[bool]:
-        """Which of the holders found a place at once; one round trip."""
+        """Which of the holders found a place at once; two round trips, however many they are."""
         if not holders:
             return []
         pipe = self._client.pipeline(transaction=False)
         for holder in holders:
             self._acquire(keys=self._keys(lane), args=self._asking(lane, holder, lease), client=pipe)
         return [not float(wait) for wait in pipe.execute()]
+
+    def _going_well(self, holder: str) -> list[Arg]:
+        return [*self._bounds, holder, SUCCESSES, *PROBES, PROBE_COSTS, MEMORY_SECONDS]
 
     def _asking(self, lane: str, holder: str, lease: float) -> list[Arg]:
         return [*self._bounds, holder, lease, _name(lane)]
@@ -127,17 +130,15 @@ class Lanes:
     def succeeded(self, lane: str, *, holder: str = "") -> LaneState:
         """A call came back well, and its `holder` gives the place back; the lane may win a place, up to the
         most."""
-        args = [*self._bounds, holder, SUCCESSES, *PROBES, PROBE_COSTS, MEMORY_SECONDS]
-        return _state(self._succeeded(keys=self._keys(lane), args=args))
+        return _state(self._succeeded(keys=self._keys(lane), args=self._going_well(holder)))
 
     def come_back(self, lane: str, *, well: Sequence[str], others: Sequence[str]) -> None:
-        """`succeeded` for some holders and `release` for others; one round trip."""
+        """`succeeded` for some holders and `release` for others; two round trips in all."""
         if not well and not others:
             return
         pipe = self._client.pipeline(transaction=False)
         for holder in well:
-            args = [*self._bounds, holder, SUCCESSES, *PROBES, PROBE_COSTS, MEMORY_SECONDS]
-            self._succeeded(keys=self._keys(lane), args=args, client=pipe)
+            self._succeeded(keys=self._keys(lane), args=self._going_well(holder), client=pipe)
         for holder in others:
             self._release(keys=self._keys(lane), args=[*self._bounds, holder], client=pipe)
         pipe.execute()

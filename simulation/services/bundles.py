@@ -47,7 +47,6 @@ class Bundle:
 
     alone: list[tuple[Claim, Asker]] = field(default_factory=list)
     following: Claim | None = None
-    done: int = 0
 
 
 def carry_out(claim: Claim, work: Work, asker_of: Callable[[Claim], Asker], *, go_on: bool) -> Bundle:
@@ -74,13 +73,12 @@ def _prepared(
     claims: Sequence[Claim], work: Work, asker_of: Callable[[Claim], Asker], bundle: Bundle
 ) -> list[Member]:
     members = []
-    for claim in claims:
+    for claim, question in zip(claims, work.questions(claims), strict=True):
         asker = asker_of(claim)
         try:
-            question = work.question(claim)
             asked = asker.opening(question) if question else None
         except Halt:  # said once more, and acted on, where the step goes on alone
-            question = asked = None
+            asked = None
         if question is None or asked is None:
             bundle.alone.append((claim, asker))
             continue
@@ -172,8 +170,6 @@ def _write(parts: Sequence[tuple[Member, Heard, Part]], bundle: Bundle, *, take:
         ended = at_a_stroke([part for _, _, part in parts], take=take)
     bundle.following = ended.following
     for (member, heard, _), written in zip(parts, ended.written, strict=True):
-        if written:
-            bundle.done += 1
-        else:
+        if not written:
             member.asker.heard = heard
             bundle.alone.append((member.claim, member.asker))

@@ -45,6 +45,8 @@ def run_of(run_id: int) -> Run:
     """A run with its provider and corpus, read every few seconds: what changes of it, `lock` brings anew."""
     now, known = time.monotonic(), _KNOWN.get(run_id)
     if known is None or now - known[0] > KNOWN_SECONDS:
+        for old in [one for one, (at, _) in list(_KNOWN.items()) if now - at > KNOWN_SECONDS]:
+            _KNOWN.pop(old, None)  # a process does not keep the plans of all runs it ever worked for
         known = (now, Run.objects.select_related("provider", "corpus").get(pk=run_id))
         _KNOWN[run_id] = known
     return copy(known[1])

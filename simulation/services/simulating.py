@@ -29,9 +29,11 @@ class Simulation(Work):
         question = _question(claim)
         return question if isinstance(question, Outcome) else self.outcome(asker.ask(question))
 
-    def question(self, claim: Claim) -> Question | None:
-        question = _question(claim)
-        return None if isinstance(question, Outcome) else question
+    def questions(self, claims: Sequence[Claim]) -> list[Question | None]:
+        thread = claims[0].step.run_thread_id
+        assert thread is not None  # every step of a simulation belongs to a thread
+        post = root(thread)
+        return [asking.interest(one.run, one.step, post.text) if _open(post) else None for one in claims]
 
     def outcome(self, answered: Answered) -> Outcome:
         result = {"call": answered.call.public_id}
@@ -70,9 +72,13 @@ def _question(claim: Claim) -> Question | Outcome:
         return Outcome(result=dict(thread.typed)) if thread.typed else asking.topic(run, step, thread)
     if step.kind == "interest":
         post = root(step.run_thread_id)
-        return _withdrawn() if post.state != "active" else asking.interest(run, step, post.text)
+        return asking.interest(run, step, post.text) if _open(post) else _withdrawn()
     written = lines(step.run_thread_id, texts=True)
     return _withdrawn() if step.asks["target"] in closed(written) else asking.turn(run, step, written)
+
+
+def _open(post: Line) -> bool:
+    return post.state == "active"
 
 
 def _withdrawn() -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -34,9 +34,9 @@ class Work(Protocol):
         open: `record` is not called then, and some such steps are asked in one go."""
         return False
 
-    def question(self, claim: Claim) -> Question | None:
-        """What a step that ends alone asks; None where it need not ask."""
-        return None
+    def questions(self, claims: Sequence[Claim]) -> list[Question | None]:
+        """What steps of one thread ask that end alone; None for one that need not ask."""
+        return [None for _ in claims]
 
     def outcome(self, answered: Answered) -> Outcome:
         """How a step ends that ends alone."""

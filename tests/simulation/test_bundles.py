@@ -186,7 +186,7 @@ def test_the_condition_in_the_database_is_the_rule(gateway):
             pk=Workspace.THE_ONE, defaults={"spent": budget, "held": 0, "hard_cap": 900}
         )
         claim = engine._claim(run.pk)
-        question = Simulation().question(claim)
+        (question,) = Simulation().questions([claim])
         asked = engine._asker(claim).opening(question)
         asked = Asked(**{**asked.__dict__, "tokens_in": 4, "tokens_out": 6})
         (begun,) = ledger.begin_together(run=claim.run, lease=claim.lease, calls=[(claim.step, asked)])
