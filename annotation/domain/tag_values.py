@@ -26,7 +26,7 @@ AGE = re.compile(
     r"(?:[ -]?(?:years?(?:[ -]olds?| of age)?|yrs?|y/?o|jahre?(?: alt)?))?",
     re.IGNORECASE,
 )
-STEP = re.compile(r"(?:[-•*+]|\d{1,2}[.)])\s+")
+STEP = re.compile(r"^(?:[-•*+]|\d{1,2}[.)])\s+")
 MARKUP = " \t*_`[]"
 OPENING = "\"'“‘«"
 CLOSING = "\"'”’»"
@@ -48,7 +48,7 @@ class Guesses:
 def clean(text: str) -> str:
     """One entry without list signs, markup, quotes, a closing stop and signs that cannot be stored."""
     kept = "".join(" " if unicodedata.category(sign) in ("Cc", "Cs") else sign for sign in text[:LONGEST])
-    words = STEP.sub("", squeeze(kept), count=1).strip(MARKUP).rstrip(" ,;")
+    words = STEP.sub("", squeeze(kept).strip(MARKUP)).strip(MARKUP).rstrip(" ,;")
     while len(words) > 1 and words[0] in OPENING and words[-1] in CLOSING:
         words = words[1:-1].strip(MARKUP)
     if words.endswith(".") and words.count(".") == 1:

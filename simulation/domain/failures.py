@@ -13,6 +13,7 @@ STAGES = {
     "style": "Styles",
     "judge": "Checks of tags",
     "check": "Checks of tags",
+    "match": "Guesses judged",
 }
 """Kind of step -> what a page calls many of them, in the order in which a run does them."""
 ONE = {
@@ -24,6 +25,7 @@ ONE = {
     "style": "Style",
     "judge": "Check of tags",
     "check": "Check of tags",
+    "match": "Judging of guesses",
 }
 LOST = {
     "topic": "The thread is not written.",
@@ -34,6 +36,7 @@ LOST = {
     "style": "The profile has no style.",
     "judge": "The tags are not checked.",
     "check": "The tags are not checked.",
+    "match": "The guesses stay open.",
 }
 """Kind of step -> what its loss means for the corpus."""
 

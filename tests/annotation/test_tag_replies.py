@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from annotation.domain.tag_replies import Tag, TagReply, Unreadable, read_tag_json, read_tags
+from annotation.domain.tag_values import clean
 from simulation.domain.attributes import CATALOGUE
 
 AS_ASKED = """Reasoning: The tide tables and the word "my" point to a job on the water.
@@ -397,3 +398,18 @@ def test_no_json_breaks_the_reader(data):
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"tags":' * 20_000, "Guess: " + "age - [" * 10_000])
 def test_brackets_without_end_do_not_break_the_reader(text):
     assert isinstance(read_tags(text), Unreadable)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("- nurse", "nurse"),
+        ("2) nurse", "nurse"),
+        ("**1. nurse**", "nurse"),
+        ("30 - 40 thousand", "30 - 40 thousand"),
+        ("nurse - night shift", "nurse - night shift"),
+        ("turns 30. soon", "turns 30. soon"),
+    ],
+)
+def test_a_list_sign_is_one_at_the_beginning_only(written, read):
+    assert clean(written) == read
