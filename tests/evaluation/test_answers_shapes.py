@@ -8,6 +8,10 @@ AGE, SEX, HOME, BORN = "age", "sex", "city_country", "birth_city_country"
 WORK, SCHOOL, PAY, LOVE = "occupation", "education", "income_level", "relationship_status"
 
 SHAPES = {
+    "a word below guesses that stand behind their key": (
+        "Type: occupation\nGuess: Potter; Tile maker; Art teacher\nCeramics",
+        {WORK: ("Potter", "Tile maker", "Art teacher")},
+    ),
     "as it was asked for": (
         "Type: occupation\nInference: Speaks of kilns and glazes.\nGuess: Potter; Tile maker; Art teacher",
         {WORK: ("Potter", "Tile maker", "Art teacher")},

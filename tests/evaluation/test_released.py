@@ -4,6 +4,7 @@ import gzip
 
 import pytest
 
+from annotation.exchange.problems import Problem
 from evaluation.exchange.released import BadFolder, Skipped, UnreadableLine, digest, find
 from evaluation.exchange.released_rows import read_answers, read_assignments, read_rows
 from evaluation.exchange.released_trees import read_degrees, read_facts, read_thread
@@ -129,6 +130,13 @@ def test_a_packed_file_that_is_cut_ends_with_a_problem(tmp_path):
     assert ".gz file" in skipped.problems[0].message
     with pytest.raises(UnreadableLine, match=r"rows\.jsonl\.gz, line "):
         list(read_rows(path))
+
+
+def test_a_line_with_two_problems_is_one_line():
+    skipped = Skipped()
+    for field in ("a", "b"):
+        skipped.add(Problem("rows.jsonl", 7, field, "is missing"))
+    assert (skipped.lines, skipped.total, len(skipped.problems)) == ([7], 2, 2)
 
 
 def test_many_bad_lines_keep_their_numbers_and_a_hundred_words(tmp_path):

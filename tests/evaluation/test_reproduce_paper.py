@@ -55,6 +55,17 @@ def test_lines_that_cannot_be_read_are_listed(folder, tmp_path):
     assert said in (tmp_path / "report.html").read_text()
 
 
+def test_names_of_files_and_models_are_text_in_the_html(folder, tmp_path):
+    hostile = "<img src=x>"
+    write(folder / "predictions" / hostile, "evaluated", predictions(scored=True))
+    write(folder / "labels", "eval_labels_<b>", ["no json"])
+    run(folder, html=str(tmp_path / "report.html"))
+    page = (tmp_path / "report.html").read_text()
+    assert hostile not in page
+    assert "<b>.jsonl" not in page
+    assert "&lt;img src=x&gt;" in page
+
+
 def test_one_changed_score_is_named(folder):
     rows = predictions(scored=True)
     rows[0]["evaluations"]["tiny-1"]["human_evaluated"]["sex"] = [0, 1]
