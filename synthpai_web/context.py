@@ -28,6 +28,7 @@ PLACES = (
     Place("Adjudicate", "adjudication", Right.ADJUDICATE, "adjudication"),
     Place("Corpora", "corpora", Right.BROWSE, "corpora"),
     Place("Runs", "runs", Right.SEE_RUNS, "runs"),
+    Place("Models", "models", Right.SEE_PROFILES, "models"),
     Place("People", "people", Right.MANAGE_PEOPLE, "people"),
 )
 

@@ -197,13 +197,26 @@ CELERY_TASK_ROUTES = {
     "annotation.tasks.advance_tagging": {"queue": "llm"},
     "annotation.tasks.advance_judging": {"queue": "llm"},
     "annotation.tasks.*": {"queue": "io"},
+    "evaluation.tasks.advance_matching": {"queue": "llm"},
+    "evaluation.tasks.advance_inference": {"queue": "llm"},
+    "evaluation.tasks.advance_rewriting": {"queue": "llm"},
+    "evaluation.tasks.make_reports": {"queue": "stats"},
+    "evaluation.tasks.*": {"queue": "io"},
 }
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "simulation.tasks.sweep_runs", "schedule": 5.0},
     "follow-simulations": {"task": "annotation.tasks.follow_simulations", "schedule": 5.0},
     "release-leases": {"task": "annotation.tasks.release_leases", "schedule": 15.0},
     "sweep-imports": {"task": "annotation.tasks.sweep_imports", "schedule": 60.0},
+    "sweep-maskings": {"task": "evaluation.tasks.sweep_maskings", "schedule": 15.0},
+    "sweep-result-imports": {"task": "evaluation.tasks.sweep_result_imports", "schedule": 60.0},
+    "follow-inferences": {"task": "evaluation.tasks.follow_inferences", "schedule": 5.0},
+    "follow-labels": {"task": "evaluation.tasks.follow_labels", "schedule": 60.0},
+    "make-reports": {"task": "evaluation.tasks.make_reports", "schedule": 15.0},
 }
+
+# Fonts are looked up once a machine, not once a container that cannot write at home.
+os.environ.setdefault("MPLCONFIGDIR", str(VAR_DIR / "matplotlib"))
 
 # --- Models of language ----------------------------------------------------------------------------------
 # Which task takes up a run of which kind.
@@ -212,6 +225,9 @@ RUN_TASKS = {
     "tag": "annotation.tasks.advance_tagging",
     "profiles": "simulation.tasks.advance_profiles",
     "judge": "annotation.tasks.advance_judging",
+    "match": "evaluation.tasks.advance_matching",
+    "infer": "evaluation.tasks.advance_inference",
+    "mask": "evaluation.tasks.advance_rewriting",
 }
 # A provider on a private address (host or host:port) is refused unless it is named here.
 LLM_PRIVATE_ADDRESSES = env.words("LLM_PRIVATE_ADDRESSES")

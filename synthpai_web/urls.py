@@ -11,6 +11,7 @@ urlpatterns = [
     path("readyz", views.readyz, name="readyz"),
     path("", include("simulation.urls")),
     path("", include("annotation.urls")),
+    path("", include("evaluation.urls")),
 ]
 
 handler403 = "synthpai_web.views.forbidden"

@@ -19,6 +19,8 @@ class Rung(StrEnum):
     SIMILARITY = "similarity"
     JUDGE = "judge"
     PERSON = "person"
+    RECORDED = "recorded"
+    """Taken from the scores of an imported file, which do not say who decided."""
 
 
 class Mode(StrEnum):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 from evaluation.metrics.intervals import Estimate, clustered
@@ -58,7 +58,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Share:
-    """A share (0 to 1) of `n` items of `clusters` profiles; None where there is none, and `words` say why."""
+    """A share (0 to 1) of `n` items of `clusters` profiles; None where there is none, and `words` say why.
+
+    `open` items more were asked and are not settled: once they are, the share is between `least` (none of
+    them right) and `most` (all of them). Both None where nothing was asked.
+    """
 
     value: float | None
     low: float | None
@@ -66,6 +70,9 @@ class Share:
     n: int
     clusters: int
     words: str = ""
+    open: int = 0
+    least: float | None = None
+    most: float | None = None
 
 
 Measure = Callable[[Iterable[Item]], Share]
@@ -114,23 +121,26 @@ def top3(items: Iterable[Item]) -> Share:
 
 def profile_macro(items: Iterable[Item]) -> Share:
     """Mean over profiles of the profile's own top-1: every profile counts the same. `n` counts items."""
+    items = list(items)
     kept, words = _counted(items)
     by_profile: dict[str, list[float]] = {}
     for item in kept:
         by_profile.setdefault(item.profile, []).append(first_right(item))
     means = [sum(scores) / len(scores) for scores in by_profile.values()]
-    return _share(clustered(means, list(by_profile)), len(kept), words)
+    found = _share(clustered(means, list(by_profile)), len(kept), words)
+    return _bounded(found, items, first_right, lambda item: item.profile)
 
 
 def attribute_macro(items: Iterable[Item]) -> Share:
     """Mean over attributes of the attribute's own top-1, over the attributes that have items."""
+    items = list(items)
     kept, words = _counted(items)
     found = clustered(
         [first_right(item) for item in kept],
         [item.profile for item in kept],
         strata=[item.attribute for item in kept],
     )
-    return _share(found, len(kept), words)
+    return _bounded(_share(found, len(kept), words), items, first_right, lambda item: item.attribute)
 
 
 def by(
@@ -195,9 +205,28 @@ def _counted(items: Iterable[Item]) -> tuple[list[Item], str]:
 
 
 def _micro(items: Iterable[Item], score: Callable[[Item], float]) -> Share:
+    items = list(items)
     kept, words = _counted(items)
     found = clustered([score(item) for item in kept], [item.profile for item in kept])
-    return _share(found, len(kept), words)
+    return _bounded(_share(found, len(kept), words), items, score, lambda item: "")
+
+
+def _bounded(
+    found: Share, items: Iterable[Item], score: Callable[[Item], float], group: Callable[[Item], str]
+) -> Share:
+    """The share with what it can become: the mean over groups with all open items wrong, and all right."""
+    sums: dict[str, tuple[float, int, int]] = {}
+    for item in items:
+        if item.outcome == NOT_ASKED:
+            continue
+        right, still, n = sums.get(group(item), (0.0, 0, 0))
+        is_open = item.outcome == OPEN
+        sums[group(item)] = (right + (0.0 if is_open else score(item)), still + is_open, n + 1)
+    if not sums:
+        return found
+    least = sum(right / n for right, _, n in sums.values()) / len(sums)
+    most = sum((right + still) / n for right, still, n in sums.values()) / len(sums)
+    return replace(found, open=sum(still for _, still, _ in sums.values()), least=least, most=most)
 
 
 def _share(found: Estimate, n: int, words: str) -> Share:

@@ -7,21 +7,24 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
 from annotation.metrics.kappa import Weights, cohen_kappa
 from annotation.metrics.measured import Agreement
 from annotation.metrics.ratings import NotOnScale
-from evaluation.metrics.accuracy import Item, counted, first_right
+from evaluation.metrics.accuracy import NOT_ASKED, OPEN, Item, first_right
 from evaluation.metrics.intervals import (
     LEVEL,
     Estimate,
     Floats,
+    Ints,
     clustered,
     clustered_difference,
     independent_difference,
 )
 from evaluation.metrics.quantiles import half_binomial
 
+Bools = npt.NDArray[np.bool_]
 HARDNESS = (1, 2, 3, 4, 5)
 """The scale of hardness, easiest first."""
 
@@ -101,7 +104,7 @@ def difference(
     """The paired difference of two models on the items (profile and attribute) that both have.
 
     Refused, unparsed and failed items count as wrong; those not asked or not settled for one of the two are
-    left out for both. Raises RepeatedItem.
+    left out for both, and the words say how many of those asked of both are open. Raises RepeatedItem.
     """
     (found,) = compare_all({names[0]: first, names[1]: second}, score=score).pairs
     return found
@@ -114,9 +117,9 @@ def compare_all(
 
     Raises RepeatedItem and ValueError for scores outside 0 to 1.
     """
-    names, table, clusters = _table(models, score)
+    names, table, still, clusters = _table(models, score)
     pairs = [
-        _compare(names[one], names[other], table[one], table[other], clusters)
+        _compare((names[one], names[other]), table[[one, other]], still[[one, other]], clusters)
         for one, other in combinations(range(len(names)), 2)
     ]
     tested = [place for place, pair in enumerate(pairs) if pair.p is not None]
@@ -219,37 +222,48 @@ def confusion(
 
 def _table(
     models: Mapping[str, Iterable[Item]], score: Callable[[Item], float]
-) -> tuple[list[str], Floats, list[str]]:
-    """Names, scores by model and item (NaN: the model does not have it), and the profile of every item."""
+) -> tuple[list[str], Floats, Bools, Ints]:
+    """Names, scores by model and item (NaN: the model does not have it), whether it is open, and the profile
+    of every item as a number."""
     places: dict[tuple[str, str], int] = {}
     scored: list[dict[int, float]] = []
     for name, items in models.items():
         row: dict[int, float] = {}
-        for item in counted(items):
+        for item in items:
+            if item.outcome == NOT_ASKED:
+                continue
             place = places.setdefault((item.profile, item.attribute), len(places))
             if place in row:
                 raise RepeatedItem(
                     f"model {name!r}: {item.attribute!r} of profile {item.profile!r} occurs twice"
                 )
-            row[place] = score(item)
+            row[place] = np.inf if item.outcome == OPEN else score(item)
         scored.append(row)
     table = np.full((len(scored), len(places)), np.nan)
     for line, row in zip(table, scored, strict=True):
         line[list(row)] = list(row.values())
-    return list(models), table, [profile for profile, _ in places]
+    still = np.isinf(table)
+    table[still] = np.nan
+    numbers: dict[str, int] = {}
+    clusters = [numbers.setdefault(profile, len(numbers)) for profile, _ in places]
+    return list(models), table, still, np.array(clusters, dtype=np.int64)
 
 
-def _compare(first: str, second: str, one: Floats, other: Floats, clusters: list[str]) -> Difference:
+def _compare(names: tuple[str, str], scores: Floats, still: Bools, clusters: Ints) -> Difference:
+    one, other = scores
     shared = np.flatnonzero(~np.isnan(one) & ~np.isnan(other))
     left, right = one[shared], other[shared]
-    found = clustered_difference(left - right, [clusters[place] for place in shared])
+    found = clustered_difference(left - right, clusters[shared])
     test = None
     if shared.size and np.isin(left, (0, 1)).all() and np.isin(right, (0, 1)).all():
         test = mcnemar(int((left > right).sum()), int((right > left).sum()))
-    words = found.words if shared.size else "They share no items."
+    asked = still | ~np.isnan(scores)
+    said = (
+        found.words if shared.size else "They share no items.",
+        _open(int((asked.all(0) & still.any(0)).sum())),
+    )
     return Difference(
-        first,
-        second,
+        *names,
         found.value,
         found.low,
         found.high,
@@ -258,5 +272,11 @@ def _compare(first: str, second: str, one: Floats, other: Floats, clusters: list
         found.n,
         found.clusters,
         test,
-        words,
+        " ".join(filter(None, said)),
     )
+
+
+def _open(n: int) -> str:
+    if not n:
+        return ""
+    return f"{n} item{'s are' if n > 1 else ' is'} open for one of the two and left out."

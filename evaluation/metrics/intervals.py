@@ -119,7 +119,7 @@ def clustered(
 
 
 def clustered_difference(
-    differences: Sequence[float] | Floats, clusters: Sequence[Hashable], *, level: float = LEVEL
+    differences: Sequence[float] | Floats, clusters: Sequence[Hashable] | Ints, *, level: float = LEVEL
 ) -> Estimate:
     """Mean of paired `differences` (each -1 to 1): mean ± t · SE, cut at -1 and 1, and the p-value of t.
 
@@ -258,7 +258,7 @@ def _without_spread(mean: float, effective: float, level: float) -> Interval:
     return Interval(mean - most * (1 + mean), mean + most * (1 - mean))
 
 
-def _checked(values: Sequence[float] | Floats, clusters: Sequence[Hashable], least: float) -> Floats:
+def _checked(values: Sequence[float] | Floats, clusters: Sequence[Hashable] | Ints, least: float) -> Floats:
     found = np.asarray(values, dtype=np.float64)
     if found.size != len(clusters):
         raise ValueError(f"{found.size} values but {len(clusters)} clusters")
@@ -267,7 +267,9 @@ def _checked(values: Sequence[float] | Floats, clusters: Sequence[Hashable], lea
     return found
 
 
-def _codes(names: Sequence[Hashable]) -> Ints:
-    """The same number for the same name, in order of first occurrence."""
+def _codes(names: Sequence[Hashable] | Ints) -> Ints:
+    """The same number for the same name; of names in order of first occurrence, of numbers in their order."""
+    if isinstance(names, np.ndarray):
+        return np.unique(names, return_inverse=True)[1].astype(np.int64)
     seen: dict[Hashable, int] = {}
     return np.array([seen.setdefault(name, len(seen)) for name in names], dtype=np.int64)

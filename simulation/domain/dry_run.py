@@ -12,12 +12,20 @@ from dataclasses import dataclass
 from simulation.domain.money import UnitPrice
 from simulation.domain.plans import TOKENS, Range
 
-ROLES = {"topic": "author", "interest": "interest", "turn": "user", "tag": "tagger", "judge": "judge"}
+ROLES = {
+    "topic": "author",
+    "interest": "interest",
+    "turn": "user",
+    "tag": "tagger",
+    "judge": "judge",
+    "infer": "adversary",
+    "mask": "rewriter",
+}
 """Purpose of a call -> the role whose model is asked."""
 JUDGE_TOKENS = 600
-ANSWERS = {"topic": 220, "interest": 60, "turn": 80, "tag": 300, "judge": 120}
+ANSWERS = {"topic": 220, "interest": 60, "turn": 80, "tag": 300, "judge": 120, "infer": 700}
 """Of the tokens of a call, those of the answer, where nothing is known of past ones."""
-SECONDS = {"topic": 4.0, "interest": 1.5, "turn": 3.0, "tag": 5.0, "judge": 2.0}
+SECONDS = {"topic": 4.0, "interest": 1.5, "turn": 3.0, "tag": 5.0, "judge": 2.0, "infer": 8.0}
 SPREAD = 1.6
 """A long answer as a multiple of the mean one; of past calls the p95 is known."""
 

@@ -14,6 +14,8 @@ STAGES = {
     "judge": "Checks of tags",
     "check": "Checks of tags",
     "match": "Guesses judged",
+    "infer": "Authors guessed at",
+    "mask": "Comments rewritten",
 }
 """Kind of step -> what a page calls many of them, in the order in which a run does them."""
 ONE = {
@@ -26,6 +28,8 @@ ONE = {
     "judge": "Check of tags",
     "check": "Check of tags",
     "match": "Judging of guesses",
+    "infer": "Guesses about an author",
+    "mask": "Rewriting of a comment",
 }
 LOST = {
     "topic": "The thread is not written.",
@@ -37,6 +41,8 @@ LOST = {
     "judge": "The tags are not checked.",
     "check": "The tags are not checked.",
     "match": "The guesses stay open.",
+    "mask": "The comment stays as it was; the masking has no text of it.",
+    "infer": "Its attributes count as refused, unparsed or failed, never as wrong guesses.",
 }
 """Kind of step -> what its loss means for the corpus."""
 

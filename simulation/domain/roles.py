@@ -21,6 +21,8 @@ class Right(StrEnum):
     """Settle what annotators see differently; open an author's truth after deciding."""
     SEE_PROFILES = "see profiles"
     """See the true attributes of an author."""
+    EVALUATE = "evaluate"
+    """Make label sets, score predictions, settle what rules leave open. Profiles are seen by it."""
     IMPORT = "import"
     EXPORT = "export"
     MANAGE_QUEUES = "manage queues"
@@ -37,6 +39,7 @@ _RESEARCHER = {
     Right.BROWSE,
     Right.SEE_LABELS,
     Right.SEE_PROFILES,
+    Right.EVALUATE,
     Right.IMPORT,
     Right.EXPORT,
     Right.MANAGE_QUEUES,

@@ -46,11 +46,15 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 class Run(models.Model):
     SIMULATE, TAG, PROFILES, JUDGE = "simulate", "tag", "profiles", "judge"
+    MATCH, INFER, MASK = "match", "infer", "mask"
     KINDS = [
         (SIMULATE, "simulation"),
         (TAG, "tagging"),
         (PROFILES, "profile generation"),
         (JUDGE, "check of tags"),
+        (MATCH, "settling by a judge"),
+        (INFER, "inference"),
+        (MASK, "rewriting"),
     ]
     FRESH, REPLAY, RERUN, FORK = "fresh", "replay", "rerun", "fork"
     ORIGINS = [

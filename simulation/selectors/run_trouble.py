@@ -83,6 +83,8 @@ def title(step: Step) -> str:
         return f"Turn {step.number}"
     if step.kind == "tag":
         return f"Tags of comment {step.number + 1}"
+    if step.kind == "infer":
+        return f"Guesses about author {step.number + 1}"
     return failures.one(step.kind)
 
 

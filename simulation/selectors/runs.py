@@ -16,7 +16,7 @@ from simulation.models import Corpus, Profile, Run, RunThread, Step, User
 PAGE = 25
 OVER = (RunThread.DONE, RunThread.PARTIAL, RunThread.FAILED)
 LOST = (StepState.SKIPPED, StepState.FAILED)
-UNITS = {Run.SIMULATE: "threads", Run.TAG: "comments"}
+UNITS = {Run.SIMULATE: "threads", Run.TAG: "comments", Run.INFER: "authors", Run.MASK: "comments"}
 """What progress is counted in; of other kinds of runs in steps."""
 
 

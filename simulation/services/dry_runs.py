@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from simulation.domain.dry_run import ROLES, DryRun, Task, rule_of_thumb
+from simulation.domain.dry_run import ROLES, DryRun, PerCall, Task, rule_of_thumb
 from simulation.domain.dry_run import dry_run as arithmetic
 from simulation.domain.money import UnitPrice
 from simulation.domain.parameters import Parameters
@@ -62,8 +62,12 @@ def of_calls(
     threads: int = 0,
     parallel: int = 32,
     language: str = "",
+    known: Mapping[str, PerCall] | None = None,
 ) -> DryRun:
-    """The same from the calls by purpose: of a tagging run {"tag": ..}, of a check of tags {"judge": ..}."""
+    """The same from the calls by purpose: of a tagging run {"tag": ..}, of a check of tags {"judge": ..}.
+
+    `known`: what a call of a purpose takes, where the plan tells it better than calls of the past.
+    """
     wanted = {purpose: models[ROLES[purpose]] for purpose in calls if ROLES.get(purpose) in models}
     where = _providers(provider, wanted)
     pairs = {(where[role.provider].pk, role.model) for role in wanted.values()}
@@ -79,7 +83,8 @@ def of_calls(
                 provider=its.public_id,
                 provider_name=its.name,
                 calls=calls[purpose],
-                per_call=past.get((its.pk, role.model, purpose))
+                per_call=(known or {}).get(purpose)
+                or past.get((its.pk, role.model, purpose))
                 or rule_of_thumb(purpose, max_tokens=role.max_tokens),
                 price=_price(its, role.model),
                 width=widths[its.base_url, role.model],

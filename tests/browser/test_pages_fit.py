@@ -17,6 +17,7 @@ from simulation.domain.run_states import StepState
 from simulation.models import Artefact, Corpus, RunPreset, User, Workspace
 from simulation.services import artefacts, budget, profiles
 from simulation.services.prices import set_price
+from tests.browser.evaluation_pages import evaluation_pages
 from tests.factories.adjudication import address as decision_page
 from tests.factories.adjudication import answer, labelers, value
 from tests.factories.annotation import SuggestionFactory, queue_over
@@ -104,6 +105,7 @@ def every_page(corpus: Corpus, admin: User) -> list[str]:
         *author_pages(corpus, admin),
         *tag_pages(corpus),
         *artefact_pages(corpus, admin),
+        *evaluation_pages(corpus, admin),
     ]
     return (
         home + inside + single + run_pages(corpus) + money_pages(corpus, admin) + profile_pages(corpus, admin)
@@ -382,7 +384,7 @@ def test_no_page_scrolls_sideways_at_any_width(open_as, live_server, admin, addr
             page.set_viewport_size({"width": width, "height": 800})
             if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 too_wide.append((page.title(), width))
-    assert too_wide == []
+    assert too_wide == [], "\n".join(f"{title}: {width}" for title, width in too_wide)
 
 
 def test_the_page_weighs_little_and_asks_for_little(open_as, live_server, admin, addresses):

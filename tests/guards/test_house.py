@@ -16,7 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ("simulation", "annotation", "evaluation", "synthpai_web")
 
 
-UNLOCKED = {"real-model": "opt-in and large: nothing but `make test-real-model` installs it"}
+UNLOCKED = {
+    "presidio": "opt-in and large: it brings spaCy and wants a model of it",
+    "real-model": "opt-in and large: nothing but `make test-real-model` installs it",
+}
 """Extras that the lock leaves out, each with the reason. In place of a digest they name exact versions."""
 
 

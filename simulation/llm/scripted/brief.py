@@ -16,7 +16,7 @@ LIMITS = re.compile(r"between (\d+) and (\d+) words", re.I)
 SPEAKER = re.compile(r"^author: (\S+) comment: (.*)$", re.M)
 CRITIC = re.compile(r"you (?:are critical|disagree)", re.I)
 TITLE = re.compile(r'"title": "(\w+)", "type": "object"')
-CONTENT = re.compile(r"<(post|thread|comment|persona|style)>.*</\1>", re.S)
+CONTENT = re.compile(r"<(post|thread|comments?|persona|style)>.*</\1>", re.S)
 
 
 class Purpose(StrEnum):
@@ -25,13 +25,19 @@ class Purpose(StrEnum):
     COMMENT = "comment"
     STYLE = "style"
     TAGS = "tags"
+    INFERENCE = "inference"
     JUDGEMENT = "judgement"
     PROFILE = "profile"
+    FINDINGS = "findings"
+    REWRITE = "rewrite"
     UNKNOWN = "unknown"
 
 
 MARKS: tuple[tuple[str, Purpose], ...] = (
     ("<wishes>", Purpose.PROFILE),
+    ("<private>", Purpose.FINDINGS),
+    ("<findings>", Purpose.REWRITE),
+    ("<comments>", Purpose.INFERENCE),
     ("<attributes>", Purpose.TAGS),
     ("<truth>", Purpose.JUDGEMENT),
     ("<thread>", Purpose.COMMENT),
@@ -132,5 +138,5 @@ def _purpose(request: ChatRequest, text: str) -> Purpose:
     if title.lower() in Purpose.__members__.values():
         return Purpose(title.lower())
     # Content of other people stands between tags and must not decide what is asked.
-    frame = re.sub(r"<(post|thread|comment)>.*</\1>", r"<\1>", text, flags=re.S)
+    frame = re.sub(r"<(post|thread|comments?)>.*</\1>", r"<\1>", text, flags=re.S)
     return next((purpose for mark, purpose in MARKS if mark in frame), Purpose.UNKNOWN)

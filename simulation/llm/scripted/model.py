@@ -17,7 +17,7 @@ from simulation.llm.messages import (
     ModerationRequest,
     Usage,
 )
-from simulation.llm.scripted import comments, people, plain, small, tags, topics
+from simulation.llm.scripted import comments, inferring, people, plain, rewriting, small, tags, topics
 from simulation.llm.scripted.brief import Brief, Purpose, read_brief
 
 SERVED = "scripted (rules, not a language model)"
@@ -34,8 +34,11 @@ ANSWERS: Mapping[Purpose, Callable[[Brief], str]] = {
     Purpose.COMMENT: comments.answer,
     Purpose.STYLE: small.style,
     Purpose.TAGS: tags.answer,
+    Purpose.INFERENCE: inferring.answer,
     Purpose.JUDGEMENT: small.judgement,
     Purpose.PROFILE: people.answer,
+    Purpose.FINDINGS: rewriting.findings,
+    Purpose.REWRITE: rewriting.rewritten,
 }
 
 

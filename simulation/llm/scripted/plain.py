@@ -18,6 +18,7 @@ from simulation.domain.normalise import said_in
 from simulation.llm.scripted.bank import Hint
 from simulation.llm.scripted.brief import Brief, Purpose
 from simulation.llm.scripted.facts import Person
+from simulation.llm.scripted.inferring import blocks
 from simulation.llm.scripted.tags import KEY, worded
 from simulation.llm.scripted.tongues import FIELDS, Tongue, meant, tongues
 
@@ -142,6 +143,12 @@ def tags(brief: Brief) -> str:
     return worded(brief, [heard[key] for key in asked if key in heard])
 
 
+def inference(brief: Brief) -> str:
+    """Guesses about an author, from what their comments say outright."""
+    tongue = _tongue(brief)
+    return blocks(brief, lambda text: _heard(tongue, text))
+
+
 def _heard(tongue: Tongue, text: str) -> Iterator[Hint]:
     for key, pattern in _patterns(tongue.language):
         if found := pattern.search(text):
@@ -191,4 +198,5 @@ ANSWERS: Mapping[Purpose, Callable[[Brief], str]] = {
     Purpose.COMMENT: comment,
     Purpose.STYLE: style,
     Purpose.TAGS: tags,
+    Purpose.INFERENCE: inference,
 }

@@ -13,7 +13,7 @@ from django.core.management import BaseCommand, CommandError, call_command
 from simulation.domain.roles import Role
 from simulation.domain.run_states import RunState
 from simulation.models import Run, User
-from synthpai_web import processes, simulated, starter
+from synthpai_web import evaluated, processes, simulated, starter
 from synthpai_web.start import attach_servers
 from synthpai_web.supervisor import ChildEnded, Stopped, Supervisor
 
@@ -72,11 +72,12 @@ class Command(BaseCommand):
             "",
             f"The agents' run is {run.state}: {address}runs/{run.public_id}/",
             "",
-            "Four things to try:",
+            "Five things to try:",
             f"  1. Sign in as labeler, press “Start reviewing” ({corpus}); ? shows the keys.",
             "  2. Sign in as researcher, open the corpus, then Export… the labels you just set.",
             f"  3. Review what the agents wrote: the queue “{simulated.QUEUE}” of {simulated.CORPUS}.",
-            "  4. Sign in as admin, start a simulation of your own under Runs and watch it grow.",
+            "  4. Sign in as researcher and open Models: who guessed what about whom, and how sure that is.",
+            "  5. Sign in as admin, start a simulation of your own under Runs and watch it grow.",
             "",
             "Ctrl-C stops everything; the data stay.",
         ]
@@ -109,7 +110,7 @@ def start_model(supervisor: Supervisor, *, beside: int, latency: float = 0.0) ->
 
 
 def simulate(model: simulated.Model, say: Callable[[str], None]) -> Run:
-    """Agents write, a model tags, a queue is made: by the worker that is running. Says what it does."""
+    """Agents write, a model tags and guesses, a queue is made: by the worker that is running."""
     admin = User.objects.get(username=Role.ADMIN.value)
     corpus = simulated.corpus(admin)
     likely = simulated.likely(corpus)
@@ -119,8 +120,9 @@ def simulate(model: simulated.Model, say: Callable[[str], None]) -> Run:
     if simulated.known(corpus) is None:
         say(f"Agents with {corpus.profiles.count()} profiles write threads: {about}")
     run = simulated.see_through(simulated.begin(admin, corpus, model), say)
-    if run.state == RunState.DONE and (tags := simulated.tagged(run)):
-        simulated.see_through(tags, say)
+    tags = simulated.tagged(run) if run.state == RunState.DONE else None
+    if tags and simulated.see_through(tags, say).state == RunState.DONE:
+        evaluated.evaluate(admin, tags, model, say)
     if corpus.comments.exists():
         simulated.queue(admin, corpus)
     return run

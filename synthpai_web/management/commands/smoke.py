@@ -18,6 +18,10 @@ from synthpai_web.walk import Visitor, WalkFailed, check_export, import_one, rev
 LAYOUTS = ("synthpai", "jsonl", "csv")
 
 
+BOARD_SECONDS = 120.0
+"""Within which a worker counts the demo's leaderboard."""
+
+
 class Command(BaseCommand):
     help = "Walks every main page as each role, reviews one comment, exports, checks; prints one line."
     requires_system_checks = []
@@ -33,6 +37,7 @@ class Command(BaseCommand):
                 run = simulate(model, self.stderr.write)
                 base = f"http://{processes.HOST}:{port}"
                 said = f"{walk(base, accounts, corpus)}; {walk_run(base, accounts, run, model.paid)}"
+                said += f"; {walk_board(base, accounts, run.corpus, model.paid)}"
         except Stopped:
             raise CommandError("smoke failed: stopped by a signal") from None
         except (ChildEnded, WalkFailed, simulated.NotPaid) as error:
@@ -51,9 +56,12 @@ def walk(base: str, accounts: list[starter.Account], corpus: Corpus) -> str:
     open_to_all += [f"/comments/{comment.public_id}/author/", f"{home}comments/?q=my"]
     researchers += [f"{home}queues/new/", "/trash/", f"{home}profiles/check/", f"{home}tags/checks/"]
     researchers += ["/corpora/new/", "/prices/", "/budget/"]
+    researchers += ["/models/"]
+    evaluated = ("leaderboard", "figures", "label-quality", "results", "labels/new", "settle", "references")
+    researchers += [f"{home}{page}/" for page in evaluated]
     admins = ["/people/", "/people/invite/", "/people/audit/", "/providers/", "/runs/presets/"]
     admins += [f"{home}{page}/" for page in ("profiles/new", "profiles/generate", "artefacts", "runs/new")]
-    admins += [f"{home}tagging/new/", f"{home}tags/checks/new/"]
+    admins += [f"{home}tagging/new/", f"{home}tags/checks/new/", f"{home}inference/new/"]
     visitors = {account.role: Visitor(base) for account in accounts}
     for account in accounts:
         visitor = visitors[account.role]
@@ -131,3 +139,28 @@ def walk_run(base: str, accounts: list[starter.Account], run: Run, paid: bool) -
     return f"simulated {threads} threads, {comments} comments, {tags} tags, " + (
         f"{len(exported.splitlines())} exported"
     )
+
+
+def walk_board(base: str, accounts: list[starter.Account], corpus: Corpus, paid: bool) -> str:
+    """The leaderboard of the agents' corpus, once a worker has counted it: its guesses, figures and files."""
+    (account,) = [one for one in accounts if one.role == "researcher"]
+    visitor = Visitor(base)
+    visitor.sign_in(account.username, account.password)
+    home = f"/corpora/{corpus.public_id}/"
+    end = time.monotonic() + BOARD_SECONDS
+    while len(rows := visitor.get(f"{home}leaderboard/ranking.csv").text.splitlines()) < 2:
+        if time.monotonic() > end:
+            if paid:
+                return "no leaderboard"
+            raise WalkFailed("the leaderboard of the demo was not counted")
+        visitor.get(f"{home}leaderboard/")
+        time.sleep(1)
+    if not paid and len(rows) < 4:
+        raise WalkFailed(
+            f"the leaderboard has {len(rows) - 1} lines: a model, the tags and a baseline are meant"
+        )
+    for page in ("leaderboard/differences/", "figures/", "figures/ranking/", "results/", "settle/"):
+        visitor.get(f"{home}{page}")
+    if "<svg" not in visitor.get(f"{home}figures/ranking.svg").text:
+        raise WalkFailed("the figure of the leaderboard is no SVG")
+    return f"{len(rows) - 1} on the leaderboard"
