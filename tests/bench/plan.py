@@ -60,3 +60,10 @@ SIMULATIONS = {
     "small": Simulations(calls=2000, window=12, lane_calls=200, polls=12),
     "full": Simulations(calls=20_000, window=30, lane_calls=600, polls=40),
 }
+
+BOARD, BOARD_QUERIES = 1.3, 10
+"""The leaderboard over ten times the predictions against one time; its queries; at most."""
+IMPORT_MEMORY = 400
+"""MiB of the process that imports and scores the files of twelve models, at most."""
+BOARD_PROFILES = {"small": 100, "full": 300}
+"""Profiles of the smaller of the two corpora."""

@@ -61,11 +61,23 @@ def seed(suffix: str, comments: int, *, keep: bool) -> dict[str, Any]:
         with connect("postgres") as server:
             if server.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database(suffix)]).fetchone():
                 return dict(known)
+    create(suffix)
+    said = filled(suffix, "tests.bench.seeding", str(comments)) | {"comments": comments, "suffix": suffix}
+    notes.write_text(json.dumps(said))
+    return said
+
+
+def create(suffix: str) -> None:
+    """An empty database in place of whatever there was."""
     drop(suffix)
     with connect("postgres") as server:
         server.execute(f'CREATE DATABASE "{database(suffix)}" TEMPLATE template0')
+
+
+def filled(suffix: str, module: str, *arguments: str) -> dict[str, Any]:
+    """What a module says that fills a database: its last line, JSON."""
     ran = subprocess.run(
-        [sys.executable, "-m", "tests.bench.seeding", str(comments)],
+        [sys.executable, "-m", module, *arguments],
         env=os.environ | {"BENCH_DATABASE": suffix},
         cwd=ROOT,
         stdout=subprocess.PIPE,
@@ -73,9 +85,8 @@ def seed(suffix: str, comments: int, *, keep: bool) -> dict[str, Any]:
         check=False,
     )
     if ran.returncode:
-        raise Missed(f"the database with {comments} comments could not be filled")
-    said: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1]) | {"comments": comments, "suffix": suffix}
-    notes.write_text(json.dumps(said))
+        raise Missed(f"the database{suffix} could not be filled")
+    said: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
     return said
 
 

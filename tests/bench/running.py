@@ -16,14 +16,16 @@ from urllib.parse import urlencode, urlsplit
 from django.core.management import call_command
 
 from synthpai_web.supervisor import ChildEnded, Stopped
-from tests.bench import plan, processes, report, simulating, weight
+from tests.bench import evaluating, plan, processes, report, simulating, weight
 from tests.bench.measuring import NAMES, Against, alternate, as_numbers, quantile
 from tests.bench.plan import SIZES, Size
 from tests.bench.processes import Client, Missed, Site
 from tests.bench.report import Aim
 
 SMALL, LARGE = "_bench", "_bench_large"
-PARTS = ("levels", "ahead", "scale", "reading", "weight", "simulate")
+APART = ("simulate", "evaluate")
+"""Parts on databases of their own."""
+PARTS = ("levels", "ahead", "scale", "reading", "weight", *APART)
 
 
 @dataclass(frozen=True)
@@ -193,12 +195,15 @@ def run(asked: argparse.Namespace) -> int:
 def _all(asked: argparse.Namespace, parts: list[str]) -> tuple[list[Aim], dict[str, Any]]:
     aims: list[Aim] = []
     found: dict[str, Any] = {}
-    if reviewing := [part for part in parts if part != "simulate"]:
+    if reviewing := [part for part in parts if part not in APART]:
         done = _measured(SIZES[asked.scale], reviewing, keep=asked.keep)
         aims, found = done.aims, done.found
     if "simulate" in parts:
         more, of_runs = simulating.measured(asked.scale, say)
         aims, found = aims + more, found | of_runs
+    if "evaluate" in parts:
+        more, of_results = evaluating.measured(asked.scale, say)
+        aims, found = aims + more, found | of_results
     return aims, found
 
 
