@@ -54,7 +54,7 @@ test-real-model: $(READY)
 	$(PY) -m pytest -s tests/integration/test_small_real_model.py $(ARGS)
 
 pictures: $(READY)
-	$(PY) -m pytest tests/browser/take_pictures.py
+	$(PY) -m pytest tests/browser/take_pictures.py tests/browser/take_pictures_of_models.py
 
 check: $(READY)
 	$(VENV)/bin/ruff format --check .
