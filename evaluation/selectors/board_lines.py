@@ -8,6 +8,7 @@ from math import ceil, floor
 
 from evaluation.domain.boards import GROUPED, Board, Both, Cell, Entry, Measure
 from evaluation.domain.verdicts import Rung
+from evaluation.selectors.board_words import NONE, percent, span
 from simulation.domain.attributes import CATALOGUE, CERTAINTY, HARDNESS
 
 FEW = 30
@@ -17,7 +18,6 @@ PROVISIONAL = 0.02
 ENOUGH = 0.5
 """Asked for a smaller share of the labels that the board keeps, a model has no rank."""
 SHADES = 7
-NONE = "–"
 OWN_LEFT_OUT = (
     "Each author’s own label is left out of the count: it can fall below chance where values are balanced."
 )
@@ -31,33 +31,6 @@ RUNG_WORDS = {
     Rung.RECORDED: "as recorded",
     "": "nobody yet",
 }
-
-
-def percent(share: float | None) -> str:
-    """A share in percent with one decimal, without its sign."""
-    return NONE if share is None else f"{100 * share:.1f}"
-
-
-def points(gap: float | None) -> str:
-    """A difference of shares in percentage points, with its sign."""
-    if gap is None:
-        return NONE
-    text = f"{100 * gap:+.1f}"
-    return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", "−")
-
-
-def span(low: float | None, high: float | None, *, signed: bool = False) -> str:
-    """An interval in percent, or in points with signs."""
-    if low is None or high is None:
-        return NONE
-    return f"{points(low)} to {points(high)}" if signed else f"{percent(low)}–{percent(high)}"
-
-
-def p_words(p: float | None) -> str:
-    """A p-value in three decimals."""
-    if p is None:
-        return NONE
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 @dataclass(frozen=True)
@@ -87,6 +60,11 @@ class Said:
             return ""
         still = f"{one.open} open ones are" if one.open > 1 else "open one is"
         return f"between {percent(one.least)} and {percent(one.most)} % once the {still} settled"
+
+    @property
+    def bounds(self) -> str:
+        """The same as a span of percent."""
+        return span(self.cell.least, self.cell.most)
 
     @property
     def right(self) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evaluation.domain.boards import GROUPED, Board, Entry, Measure, Pair, Pairs
-from evaluation.selectors.board_lines import FEW, Said, in_order, label_of, p_words, points, shade, span
+from evaluation.selectors.board_lines import FEW, Said, in_order, label_of, shade
+from evaluation.selectors.board_words import p_words, points, span
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import Any
 
 from evaluation.domain.boards import GROUPED, Board, Cell, Entry, Measure
 from evaluation.models import Reference
-from evaluation.selectors.board_lines import Said, label_of, percent, points
+from evaluation.selectors.board_lines import Said, label_of
+from evaluation.selectors.board_words import percent, points
 from simulation.domain.attributes import CATALOGUE
 
 

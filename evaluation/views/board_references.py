@@ -10,7 +10,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.forms.boards import ReferenceForm
 from evaluation.models import Reference
-from evaluation.selectors.board_lines import label_of, percent
+from evaluation.selectors.board_lines import label_of
+from evaluation.selectors.board_words import percent
 from evaluation.services import references as service
 from evaluation.views.rooms import corpus_for, may
 from simulation.domain.attributes import CATALOGUE
