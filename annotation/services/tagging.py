@@ -19,7 +19,7 @@ from annotation.domain.tag_schema import Tags, from_words
 from annotation.models import Suggestion
 from annotation.selectors import browsing, tag_parts
 from annotation.services import tag_prompts
-from simulation.domain.attributes import TARGETS
+from simulation.domain.attributes import TARGETS, listed
 from simulation.domain.plans import BadPlan, RoleModel
 from simulation.domain.run_states import StepState
 from simulation.llm.structured import Parsed, Shape
@@ -98,7 +98,7 @@ def _question(run: Run, step: Step, comment: Comment) -> Question:
     return Question(
         purpose="tag",
         prompt=row,
-        messages=prompt.render(attributes=listed(run.plan["language"]), comment=comment.text),
+        messages=prompt.render(attributes=_attributes(run.plan["language"]), comment=comment.text),
         role=role,
         seed=drawn_seed(run, step) if role.seed is None else role.seed,
         shape=_shape(prompt.parts.get("form", "")),
@@ -112,15 +112,8 @@ def _shape(form: str) -> Shape[Tags]:
 
 
 @lru_cache(maxsize=32)
-def listed(language: str) -> str:
-    """The attributes of the catalogue as a prompt of `language` lists them: key, name and vocabulary."""
-    lines = []
-    for one in TARGETS:
-        words = one.in_language(language)
-        label = words.label.lower() if language == "en" else words.label
-        values = ", ".join(words.of(value) for value in one.values)
-        lines.append(f"{one.key}: {label}" + (f" ({values})" if values else ""))
-    return "\n".join(lines)
+def _attributes(language: str) -> str:
+    return listed(TARGETS, language)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.domain.answers import Outcome, read_answer
-from simulation.domain.attributes import Attribute
 from simulation.domain.normalise import squeeze
 
 LETTERS_PER_TOKEN = 4
@@ -59,17 +58,6 @@ def fit(comments: Sequence[Shown], most: int | None) -> Fitted:
         total -= costs[place]
         labelled += comments[place].labelled
     return Fitted(tuple(sorted(left)), len(comments) - len(left), labelled)
-
-
-def listed(attributes: Sequence[Attribute], language: str = "en") -> str:
-    """The attributes as a prompt lists them, with the options that the published prompt never sent (D8)."""
-    lines = []
-    for one in attributes:
-        words = one.in_language(language)
-        label = words.label.lower() if language == "en" else words.label
-        values = ", ".join(words.of(value) for value in one.values)
-        lines.append(f"{one.key}: {label}" + (f" ({values})" if values else ""))
-    return "\n".join(lines)
 
 
 def written(comments: Sequence[Shown], fitted: Fitted) -> str:

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from evaluation.models import LabelSet, PredictionRun, Scoring
-from evaluation.services import reports, scoring
+from evaluation.services import scoring
 from simulation.domain.run_states import RunState
 from simulation.services import engine
 
@@ -29,10 +29,10 @@ def follow_inferences() -> list[Scoring]:
         run__state=RunState.DONE,
         run__plan__labels__isnull=False,
         corpus__trashed_at=None,
-        rows__isnull=False,
+        predictions__gt=0,
     ).exclude(run__plan__labels=None)
     found = []
-    for pk in waiting.order_by("pk").values_list("pk", flat=True).distinct():
+    for pk in waiting.order_by("pk").values_list("pk", flat=True):
         try:
             if one := _once(pk):
                 found.append(one)
@@ -56,5 +56,4 @@ def _once(pk: int) -> Scoring | None:
         return None
     made = scoring.score(one, labels, Scoring.DEFAULT, by=one.created_by)
     engine.tell(one.run, f"Scored against {labels.name}: {made.verdicts} labels, {made.open} of them open.")
-    reports.ask_again(one.corpus, "board")
     return made

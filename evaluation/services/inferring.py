@@ -19,7 +19,7 @@ from evaluation.domain.inference import Guessed
 from evaluation.models import LabelSet, Masking, Prediction, PredictionRun
 from evaluation.services import infer_prompts, masking_inference
 from evaluation.services.masking_inference import counterpart_of
-from simulation.domain.attributes import CATALOGUE, TARGET_KEYS
+from simulation.domain.attributes import CATALOGUE, TARGET_KEYS, listed
 from simulation.domain.plans import BadPlan, RoleModel
 from simulation.domain.run_states import StepState
 from simulation.llm.messages import Form
@@ -160,7 +160,7 @@ def _question(run: Run, step: Step, comments: str) -> Question:
         prompt=row,
         messages=prompt.render(
             note=prompt.parts.get("masked", "") if plan.get("masked") else "",
-            attributes=inference.listed(attributes, plan["language"]),
+            attributes=listed(attributes, plan["language"]),
             comments=comments,
         ),
         role=role,

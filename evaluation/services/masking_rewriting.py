@@ -15,14 +15,14 @@ from django.db import transaction
 from django.utils import timezone
 from pydantic import BaseModel, ConfigDict, Field
 
-from evaluation.domain import inference, masking_rewrite
+from evaluation.domain import masking_rewrite
 from evaluation.domain.masking_rewrite import Finding, Limits, Rewriting
 from evaluation.domain.masking_rewrite import Step as Turn
 from evaluation.domain.masking_rewrite_answer import SAID
 from evaluation.models import MaskedText, Masking
 from evaluation.services.infer_prompts import FOLDER
 from evaluation.services.masking import BadMasking, check_name, digest_of, finish
-from simulation.domain.attributes import CATALOGUE, TARGET_KEYS
+from simulation.domain.attributes import CATALOGUE, TARGET_KEYS, listed
 from simulation.domain.plans import BadPlan, RoleModel
 from simulation.domain.run_states import RunState, StepState
 from simulation.llm.messages import Form
@@ -165,9 +165,7 @@ def _find(run: Run, step: Step, text: str) -> Question:
     return Question(
         purpose=PURPOSE,
         prompt=row,
-        messages=prompt.render(
-            attributes=inference.listed(attributes, run.plan["language"]), comment=_shown(text)
-        ),
+        messages=prompt.render(attributes=listed(attributes, run.plan["language"]), comment=_shown(text)),
         role=role,
         seed=drawn_seed(run, step) if role.seed is None else role.seed,
         shape=_finding_shape(prompt.parts["form"].strip()),

@@ -9,7 +9,7 @@ import os
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
@@ -313,3 +313,14 @@ def hardness_of_word(word: str) -> int | None:
     """The 1-5 number of a tagger's hardness word; None for a word outside the published three."""
     said = word.strip().lower()
     return HARDNESS_WORDS.get(HARDNESS_OTHERS.get(said, said))
+
+
+def listed(attributes: Iterable[Attribute], language: str = "en") -> str:
+    """Attributes as a prompt of `language` lists them, one a line: key, name and vocabulary."""
+    lines = []
+    for one in attributes:
+        words = one.in_language(language)
+        label = words.label.lower() if language == "en" else words.label
+        values = ", ".join(words.of(value) for value in one.values)
+        lines.append(f"{one.key}: {label}" + (f" ({values})" if values else ""))
+    return "\n".join(lines)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from evaluation.domain.inference import Shown, failed, fit, guessed, listed, readable, tokens, written
-from simulation.domain.attributes import CATALOGUE, TARGETS
+from evaluation.domain.inference import Shown, failed, fit, guessed, readable, tokens, written
+from simulation.domain.attributes import CATALOGUE, TARGETS, listed
 
 TEXTS = some.lists(some.tuples(some.text(max_size=60), some.booleans()), min_size=1, max_size=12)
 
