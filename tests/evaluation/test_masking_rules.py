@@ -208,11 +208,14 @@ def seconds(text):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_the_time_grows_with_the_length_and_no_faster(name):
-    """100 kB; quadratic time would take sixteen times as long for four times the text."""
+    """100 kB; quadratic time would take 256 times as long for sixteen times the text.
+
+    A busy machine may disturb one measurement, hardly three.
+    """
     text = HOSTILE[name]
     MASKER.spans("warm in Lima")
-    quarter = min(seconds(text[: len(text) // 4]) for _ in range(2))
-    assert seconds(text) < 10 * max(quarter, 0.05)
+    tries = ((seconds(text), seconds(text[: len(text) // 16])) for _ in range(3))
+    assert any(whole < 64 * part for whole, part in tries)
 
 
 def test_the_lists_hold_what_they_should():
