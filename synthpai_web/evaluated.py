@@ -11,27 +11,49 @@ from collections.abc import Callable
 from evaluation.models import LabelSet, Masking, PredictionRun, Scoring
 from evaluation.selectors import boards
 from evaluation.selectors import inferring as needs_of
-from evaluation.services import baselines, following, inferring, label_sets, masking, reports, scoring
+from evaluation.services import (
+    baselines,
+    following,
+    inferring,
+    label_sets,
+    masking,
+    masking_rewriting,
+    reports,
+    scoring,
+)
 from simulation.domain.caps import proposed
 from simulation.domain.plans import Forecast, RoleModel
+from simulation.llm.scripted import SMALL
 from simulation.models import Corpus, Run, User
 from synthpai_web import simulated
 from synthpai_web.simulated import Model
 
-LABELS, GUESSES, MASKED = "inherited from the tags", "who wrote this?", "by rules"
+LABELS, GUESSES = "inherited from the tags", "who wrote this?"
+MASKED, FORMS, REWRITTEN = "by rules", "by form", "rewritten"
+CALLS_A_COMMENT = 12
+"""Of a rewriting run, at most."""
 
 
 def evaluate(by: User, tags: Run, model: Model, say: Callable[[str], None]) -> PredictionRun | None:
-    """Everything up to a leaderboard, once; None where the tags give no labels. Called again it goes on."""
+    """Everything up to a leaderboard, once; None where the tags give no labels. Called again it goes on.
+
+    With the scripted model the whole comparison: two models on the plain texts, and the better one on the
+    texts of three maskers. A paid demo asks one model, on plain texts and on those masked by rules.
+    """
     corpus = tags.corpus
     labels = _labels(by, corpus, tags)
     if labels is None:
         return None
-    into = _asked(by, corpus, labels, model, None)
-    masked = _masked(by, corpus)
-    for asked in (into, _asked(by, corpus, labels, model, masked)):
-        if asked.run is not None:
-            simulated.see_through(asked.run, say)
+    better = model.provider.default_model
+    into = _asked(by, corpus, labels, model, better, None)
+    asked = [into]
+    if not model.paid:
+        asked.append(_asked(by, corpus, labels, model, SMALL, None))
+    for texts in _maskings(by, corpus, model, say):
+        asked.append(_asked(by, corpus, labels, model, better, texts))
+    for one in asked:
+        if one.run is not None:
+            simulated.see_through(one.run, say)
     following.follow_inferences()
     tagger = str(tags.plan["models"]["tagger"]["model"])
     for run in (baselines.from_tags(corpus, tagger, by=by), baselines.majority_guess(labels, by=by)):
@@ -51,18 +73,53 @@ def _labels(by: User, corpus: Corpus, tags: Run) -> LabelSet | None:
         return None
 
 
-def _masked(by: User, corpus: Corpus) -> Masking:
-    """The comments without what gives their authors away, by rules; here, not by a worker: they are few."""
-    found = masking.mask_corpus(corpus, name=MASKED, by=by)
+def _maskings(by: User, corpus: Corpus, model: Model, say: Callable[[str], None]) -> list[Masking]:
+    """The comments without what gives their authors away: by rules, and, where it costs nothing, by their
+    forms alone and rewritten by the model against itself."""
+    if model.paid:
+        return [_masked(by, corpus, MASKED, "rules")]
+    found = [_masked(by, corpus, MASKED, "rules"), _masked(by, corpus, FORMS, "forms")]
+    rewritten = _rewritten(by, corpus, model, say)
+    return [*found, rewritten] if rewritten.state == Masking.DONE else found
+
+
+def _masked(by: User, corpus: Corpus, name: str, masker: str) -> Masking:
+    """Made here, not by a worker: the comments are few."""
+    found = masking.mask_corpus(corpus, name=name, masker=masker, by=by)
     masking.carry_out(found.pk)
     found.refresh_from_db()
     return found
 
 
-def _asked(by: User, corpus: Corpus, labels: LabelSet, model: Model, texts: Masking | None) -> PredictionRun:
+def _rewritten(by: User, corpus: Corpus, model: Model, say: Callable[[str], None]) -> Masking:
+    """The masking of a rewriting run that is there, or of a new one, seen through."""
+    found = Masking.objects.filter(corpus=corpus, name=REWRITTEN).first()
+    if found is None:
+        itself = RoleModel(model.provider.default_model, 0.1, max_tokens=2000)
+        comments = corpus.comments.filter(state="active").count()
+        wish = masking_rewriting.Wish(
+            name=REWRITTEN,
+            provider=model.provider,
+            rewriter=itself,
+            adversary=itself,
+            max_calls=min(model.max_calls, CALLS_A_COMMENT * max(1, comments)),
+        )
+        found = masking_rewriting.start_rewriting(corpus, wish, by=by)
+    if found.run is not None:
+        simulated.see_through(found.run, say)
+    masking_rewriting.follow_rewritings()
+    found.refresh_from_db()
+    return found
+
+
+def _asked(
+    by: User, corpus: Corpus, labels: LabelSet, model: Model, asked: str, texts: Masking | None
+) -> PredictionRun:
     """The inference run that is there, or a new one. A paid demo asks as many authors as its cap allows."""
-    text = PredictionRun.ANONYMISED if texts else PredictionRun.PLAIN
-    known = PredictionRun.objects.filter(corpus=corpus, origin=PredictionRun.ASKED, text=text)
+    name = f"{texts.name}: {GUESSES}" if texts else GUESSES
+    if asked != model.provider.default_model:
+        name = f"{asked}: {name}"
+    known = PredictionRun.objects.filter(corpus=corpus, origin=PredictionRun.ASKED, name=name)
     if there := known.first():
         return there
     need = needs_of.need(corpus, inferring.wanted(corpus, labels), None)
@@ -70,9 +127,9 @@ def _asked(by: User, corpus: Corpus, labels: LabelSet, model: Model, texts: Mask
     return inferring.start_inference(
         corpus,
         inferring.Wish(
-            name=f"{GUESSES} (masked)" if texts else GUESSES,
+            name=name,
             provider=model.provider,
-            model=RoleModel(model.provider.default_model, 0.1, max_tokens=2000),
+            model=RoleModel(asked, 0.1, max_tokens=2000),
             labels=labels,
             masking=texts,
             max_calls=min(caps.calls, model.max_calls),

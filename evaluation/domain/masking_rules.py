@@ -56,6 +56,22 @@ class RulesMasker:
         return sorted(_outside(spans, shielded))
 
 
+@dataclass(frozen=True)
+class FormsMasker:
+    """What is told by its form alone (`masking_patterns`): no lists, no places, no names without a sign.
+
+    The least that a masker does, and what the others have to beat.
+    """
+
+    name: str = "forms"
+    version: str = "1"
+
+    def spans(self, text: str) -> list[Span]:
+        """Everything found, in order of the text, as `RulesMasker.spans` says."""
+        shielded = [match.span() for match in PLACEHOLDER.finditer(text)]
+        return sorted(_outside([*found(text)], shielded))
+
+
 def _outside(spans: Sequence[Span], shielded: Sequence[tuple[int, int]]) -> Iterator[Span]:
     """The spans that share no character with a placeholder."""
     starts = [start for start, _ in shielded]

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from evaluation.domain.masking import Masker
 from evaluation.domain.masking_presidio import INSTALL, PresidioMasker, engine, installed_version
-from evaluation.domain.masking_rules import RulesMasker
+from evaluation.domain.masking_rules import FormsMasker, RulesMasker
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,13 @@ REGISTRY: Mapping[str, Kind] = {
             "Made for English; needs nothing else, and gives the same answer every time.",
             lambda: RulesMasker().version,
             lambda language: RulesMasker(),
+        ),
+        Kind(
+            "forms",
+            "Forms alone",
+            "Addresses, telephone numbers, dates, ages, amounts by their form: the least a masker does.",
+            lambda: FormsMasker().version,
+            lambda language: FormsMasker(),
         ),
         Kind(
             "presidio",

@@ -8,7 +8,7 @@ from evaluation.services.inferring import Inferring, Wish, start_inference
 from simulation.domain.plans import BadPlan, RoleModel
 from simulation.llm.errors import LLMError
 from simulation.llm.messages import Finish
-from simulation.llm.scripted.model import ScriptedModel
+from simulation.llm.scripted.model import SMALL, ScriptedModel
 from simulation.models import AuditEntry, ModelCall, Run, Step
 from tests.factories.annotation import SuggestionFactory
 from tests.factories.evaluation import LabelSetFactory, ProfileLabelFactory
@@ -17,6 +17,7 @@ from tests.fakes.llm import reply
 from tests.running import balanced, work_off
 
 pytestmark = pytest.mark.django_db
+SAID_BY_THE_WAY = "after a double shift on the ward i just fall asleep"
 BLOCKS = """Type: age
 Inference: Says so.
 Guess: 34; 35; 36
@@ -92,6 +93,19 @@ def test_without_a_label_set_every_target_of_every_author_is_asked(corpus, label
     assert ("Author0", "city_country", "refused", []) in found(into)
     assert {row[1] for row in found(into) if row[2] == "refused"} == {"city_country", "birth_city_country"}
     assert inferring.outcomes(into) == {"answered": 12, "refused": 4}
+
+
+def test_the_weaker_scripted_model_hears_only_what_is_said_outright(corpus, labels, gateway):
+    author = ProfileFactory(corpus=corpus, username="ByTheWay")
+    CommentFactory(thread__corpus=corpus, profile=author, text=SAID_BY_THE_WAY)
+    gateway.answers = lambda request, attempt: ScriptedModel().reply(request)
+    heard = {}
+    for model in ("scripted", SMALL):
+        into, _ = carried_out(corpus, gateway, name=model, model=RoleModel(model, 0.1))
+        heard[model] = {row[:2]: row[3] for row in found(into)}
+    assert heard[SMALL]["Author0", "age"] == heard["scripted"]["Author0", "age"] == ["34"]
+    assert heard["scripted"]["ByTheWay", "occupation"] == ["nurse"]
+    assert heard[SMALL]["ByTheWay", "occupation"] != ["nurse"]
 
 
 def test_long_authors_are_cut_to_the_budget_and_it_is_said(corpus, labels, gateway):

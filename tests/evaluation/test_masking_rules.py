@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 from evaluation.domain.masking import Category, Style, mask
 from evaluation.domain.masking_lists import lists, singular
 from evaluation.domain.masking_patterns import found
-from evaluation.domain.masking_rules import RulesMasker
+from evaluation.domain.masking_rules import FormsMasker, RulesMasker
 
 MASKER = RulesMasker()
 
@@ -216,6 +216,17 @@ def test_the_time_grows_with_the_length_and_no_faster(name):
     MASKER.spans("warm in Lima")
     tries = ((seconds(text), seconds(text[: len(text) // 16])) for _ in range(3))
     assert any(whole < 64 * part for whole, part in tries)
+
+
+def test_forms_alone_are_a_part_of_the_rules_and_know_no_words():
+    text = "My nurse in Lima, 34 years old, is ann@example.org since 2019-03-04; <LOCATION> stays."
+    forms, rules = FormsMasker().spans(text), MASKER.spans(text)
+    found = {text[one.start : one.end]: one.category for one in forms}
+    assert set(forms) < set(rules)
+    assert found["ann@example.org"] is Category.EMAIL
+    assert Category.AGE in found.values()
+    assert not {"nurse", "Lima"} & set(found)
+    assert {"nurse", "Lima"} <= {text[one.start : one.end] for one in rules}
 
 
 def test_the_lists_hold_what_they_should():

@@ -7,6 +7,6 @@ tested and measured offline. What it finds out about an author says nothing abou
 from simulation.llm.scripted.comments import planted
 from simulation.llm.scripted.facts import Clue
 from simulation.llm.scripted.finding import clues_in
-from simulation.llm.scripted.model import SERVED, ScriptedModel
+from simulation.llm.scripted.model import SERVED, SMALL, ScriptedModel
 
-__all__ = ["SERVED", "Clue", "ScriptedModel", "clues_in", "planted"]
+__all__ = ["SERVED", "SMALL", "Clue", "ScriptedModel", "clues_in", "planted"]

@@ -19,6 +19,11 @@ def answer(brief: Brief) -> str:
     return blocks(brief, hints_in)
 
 
+def answer_plainest(brief: Brief) -> str:
+    """The answer of a reader who hears only what is said outright (hardness 1): the weaker of two models."""
+    return blocks(brief, lambda line: [one for one in hints_in(line) if one.hardness == HARDNESS[0]])
+
+
 def blocks(brief: Brief, hear: Callable[[str], Iterable[Hint]]) -> str:
     """The answer of one who hears in a comment what `hear` says.
 

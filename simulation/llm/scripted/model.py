@@ -21,6 +21,8 @@ from simulation.llm.scripted import comments, inferring, people, plain, rewritin
 from simulation.llm.scripted.brief import Brief, Purpose, read_brief
 
 SERVED = "scripted (rules, not a language model)"
+SMALL = "scripted-small"
+"""Asked for by this name it hears less as an adversary; everything else is the same."""
 HONEST = (
     "I am a scripted model: rules and a bank of sentences, not a language model. I answer only the "
     "prompts of this program, and this is none of them."
@@ -61,6 +63,8 @@ class ScriptedModel:
         """The answer, cut at the completion cap where it is longer."""
         brief = read_brief(request)
         answers = ANSWERS if brief.language == "en" else {**ANSWERS, **plain.ANSWERS}
+        if request.model == SMALL:
+            answers = {**answers, Purpose.INFERENCE: inferring.answer_plainest}
         answer = answers.get(brief.purpose)
         text, finish = answer(brief) if answer else HONEST, Finish.STOP
         if request.max_tokens is not None and tokens(text) > request.max_tokens:

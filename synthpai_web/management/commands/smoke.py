@@ -155,11 +155,21 @@ def walk_board(base: str, accounts: list[starter.Account], corpus: Corpus, paid:
             raise WalkFailed("the leaderboard of the demo was not counted")
         visitor.get(f"{home}leaderboard/")
         time.sleep(1)
-    if not paid and len(rows) < 4:
+    if not paid and len(rows) != 8:
         raise WalkFailed(
-            f"the leaderboard has {len(rows) - 1} lines: a model, the tags and a baseline are meant"
+            f"the leaderboard has {len(rows) - 1} lines: two models, one of them also on the texts of three"
+            " maskers, the tags and a baseline are meant"
         )
-    for page in ("leaderboard/differences/", "figures/", "figures/ranking/", "results/", "settle/"):
+    if not paid and len(visitor.get(f"{home}masking/table.csv").text.splitlines()) < 4:
+        raise WalkFailed("the table of maskings has fewer than the three that were made")
+    for page in (
+        "leaderboard/differences/",
+        "figures/",
+        "figures/ranking/",
+        "results/",
+        "settle/",
+        "masking/",
+    ):
         visitor.get(f"{home}{page}")
     if "<svg" not in visitor.get(f"{home}figures/ranking.svg").text:
         raise WalkFailed("the figure of the leaderboard is no SVG")
