@@ -6,6 +6,7 @@ therefore how well rules hear what rules have written; the pages are what is to 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from evaluation.models import LabelSet, Masking, PredictionRun, Scoring
@@ -107,7 +108,13 @@ def _rewritten(by: User, corpus: Corpus, model: Model, say: Callable[[str], None
         found = masking_rewriting.start_rewriting(corpus, wish, by=by)
     if found.run is not None:
         simulated.see_through(found.run, say)
-    masking_rewriting.follow_rewritings()
+    # The clock may be ending the masking at this very moment; then it has what there is to wait for.
+    end = time.monotonic() + 30
+    while not masking_rewriting.follow_rewritings() and time.monotonic() < end:
+        found.refresh_from_db()
+        if found.state in (Masking.DONE, Masking.FAILED):
+            break
+        time.sleep(0.1)
     found.refresh_from_db()
     return found
 

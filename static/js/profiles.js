@@ -82,9 +82,13 @@
     overlapped = overlapped || underWay > 1;
     if (underWay || !overlapped) return;
     overlapped = false;
-    htmx.ajax("GET", location.href, { source: "#tally", target: "#tally", select: "#tally", swap: "outerHTML" });
+    // Asked by what stays on the page: an answer to an element that another answer has replaced finds no counts.
+    htmx.ajax("GET", location.href, { source: "main", target: "#tally", select: "#tally", swap: "outerHTML" });
   }
-  const counts = (event) => event.detail.requestConfig.elt.closest("#tally, .pcard");  // no more on the page, maybe
+  const counts = (event) => {
+    const asks = event.detail.requestConfig.elt;  // no more on the page, maybe
+    return asks.matches("main") || asks.closest(".pcard");
+  };
   document.addEventListener("htmx:beforeRequest", (event) => { if (counts(event)) counted(1); });
   document.addEventListener("htmx:afterRequest", (event) => { if (counts(event)) counted(-1); });
   document.addEventListener("htmx:beforeRequest", (event) => {

@@ -148,14 +148,15 @@ def walk_board(base: str, accounts: list[starter.Account], corpus: Corpus, paid:
     visitor.sign_in(account.username, account.password)
     home = f"/corpora/{corpus.public_id}/"
     end = time.monotonic() + BOARD_SECONDS
-    while len(rows := visitor.get(f"{home}leaderboard/ranking.csv").text.splitlines()) < 2:
+    least = 2 if paid else 8
+    while len(rows := visitor.get(f"{home}leaderboard/ranking.csv").text.splitlines()) < least:
         if time.monotonic() > end:
             if paid:
                 return "no leaderboard"
-            raise WalkFailed("the leaderboard of the demo was not counted")
+            break
         visitor.get(f"{home}leaderboard/")
         time.sleep(1)
-    if not paid and len(rows) != 8:
+    if not paid and len(rows) != least:
         raise WalkFailed(
             f"the leaderboard has {len(rows) - 1} lines: two models, one of them also on the texts of three"
             " maskers, the tags and a baseline are meant"
