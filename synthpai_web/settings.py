@@ -237,6 +237,9 @@ STEP_LEASE_SECONDS = env.whole("STEP_LEASE_SECONDS", 30, least=2, most=3600)
 LANE_START = env.whole("LANE_START", 20, least=1, most=10_000)
 LANE_MOST = env.whole("LANE_MOST", 64, least=1, most=10_000)
 
+# What turns comments into vectors for the report of diversity; nothing does where it is empty.
+EMBEDDER = env.choice("EMBEDDER", "", ("wordllama", ""))
+
 # The demo asks a real provider only with DEMO_PAID=1 and a key, and never more often than this.
 DEMO_PAID = env.flag("DEMO_PAID")
 DEMO_MAX_CALLS = env.whole("DEMO_MAX_CALLS", 400, least=1, most=1_000_000)

@@ -95,6 +95,8 @@ class Entry:
     open: int = 0
     cost: int | None = None
     """Nano-dollars; None where it was not asked here."""
+    profiles: int | None = None
+    """Profiles that `cost` was spent on; None where it was not asked here, and in boards counted before."""
 
     @property
     def is_baseline(self) -> bool:

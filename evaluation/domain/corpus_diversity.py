@@ -12,6 +12,10 @@ FEW = 30
 """Below so many items a number is marked as resting on few."""
 PAPER = "H. Yukhymenko, R. Staab, M. Vero, M. Vechev (2024), arXiv:2406.07217"
 WILSON = "Intervals: E. B. Wilson (1927), JASA 22, 209-212, at 95 %."
+NO_EMBEDDER = (
+    "No embedder is set. Install one (pip install '.[embedder]'), set EMBEDDER=wordllama for web and worker, "
+    "and reload: the numbers are counted anew."
+)
 QUANTILES = ("0.05", "0.25", "0.5", "0.75", "0.95")
 
 
@@ -67,6 +71,26 @@ class Likeness:
 
 
 @dataclass(frozen=True)
+class Embedded:
+    """Mean cosine distance of the vectors of `n` comments, between pairs (0 to 2) and to their centre (0 to
+    1), by the embedder of that name and version; `zeros` comments had no direction. `words` says what lacks.
+    """
+
+    embedder: str = ""
+    version: str = ""
+    pairs: float | None = None
+    centre: float | None = None
+    n: int = 0
+    zeros: int = 0
+    words: str = NO_EMBEDDER
+
+    @property
+    def called(self) -> str:
+        """Name and version of the embedder; empty without one."""
+        return f"{self.embedder} {self.version}".strip()
+
+
+@dataclass(frozen=True)
 class Counted:
     """The diversity of a corpus or of one simulation run.
 
@@ -74,7 +98,7 @@ class Counted:
     that wrote a comment. `is_exact` is False where different words were estimated. Histograms map a number,
     written as text, to comments: `depths` levels below the post, `chains` comments from post to leaf,
     `replies` and `root_replies` answers to a reply and to a post. `overlap` maps the number of attributes
-    that two profiles share to pairs of `compared` profiles.
+    that two profiles share to pairs of `compared` profiles. `embedded` is not in reports of earlier versions.
     """
 
     comments: int
@@ -102,6 +126,7 @@ class Counted:
     groups: Mapping[str, Groups]
     targets: Groups
     topics: Mapping[str, Groups]
+    embedded: Embedded = field(default_factory=Embedded)
 
 
 LENGTHS = {
@@ -169,6 +194,14 @@ DEFINITIONS = {
             "Quantitative Linguistics 17, 94-100; G. Salton, C. Buckley (1988), Information Processing & "
             "Management 24, 513-523; interval: W. Hoeffding (1948), Annals of Mathematical Statistics 19, "
             "293-325.",
+        ),
+        Definition(
+            "embedding",
+            "Spread of embeddings",
+            "The mean of 1 - cosine of the vectors that an embedder gives for comments: between all pairs (0 "
+            "to 2) and to the mean direction (0 to 1). 0 where all point one way. Numbers of different "
+            "embedders or versions cannot be compared.",
+            "K. V. Mardia, P. E. Jupp (2000), Directional Statistics, chapter 9 (mean resultant length).",
         ),
         Definition(
             "shape",

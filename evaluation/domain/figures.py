@@ -68,6 +68,17 @@ FIGURES = (
         tuple(Measure),
     ),
     Definition(
+        "costs",
+        "Cost against accuracy",
+        "The share of all asked labels for which {measure}, over what the run cost in US dollars for each "
+        "profile it asked about. The line joins the runs that no other beats: none is at least as cheap and "
+        "as often right, and better in one of the two; intervals are not looked at. Filled marks were shown "
+        f"plain text, hollow ones anonymised text. {_ASKED}",
+        "not in the paper",
+        "The front of cost and accuracy: S. Kapoor, B. Stroebl, Z. S. Siegel, N. Nadgir, A. Narayanan "
+        f"(2024), arXiv:2407.01502. {INTERVALS}",
+    ),
+    Definition(
         "attributes",
         "Attribute by attribute",
         f"For each attribute the share of all asked labels for which {{measure}}. {_ASKED}",

@@ -61,7 +61,7 @@ def lengths(pair: Pair) -> Table:
 
 
 def words(pair: Pair) -> Table:
-    """Richness and likeness; n are words, windows or comments of the sample."""
+    """Richness, likeness, spread by an embedder if any; n are words, windows or comments."""
 
     def rows() -> Rows:
         for name, one in _of(pair):
@@ -70,6 +70,10 @@ def words(pair: Pair) -> Table:
             yield name, "mattr", one.mattr, None, None, max(0, one.words - one.window + 1), True
             like = one.likeness
             yield name, "likeness", like.value, like.low, like.high, like.sampled, True
+            by = one.embedded
+            if by.called:  # the embedder is part of what was measured
+                yield name, f"spread_pairs ({by.called})", by.pairs, None, None, by.n, True
+                yield name, f"spread_centre ({by.called})", by.centre, None, None, by.n, True
 
     return Table(("corpus", "measure", "value", "low_95", "high_95", "n", "is_exact"), list(rows()))
 

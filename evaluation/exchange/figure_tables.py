@@ -12,6 +12,7 @@ from typing import Any
 
 from annotation.exchange.tables import Table
 from evaluation.domain.boards import Board, Cell, Entry
+from evaluation.plots.costs import cost_of, costed, said_dollars
 from evaluation.plots.entries import (
     FEW,
     STEPS,
@@ -28,12 +29,13 @@ from evaluation.plots.scaling import sized
 from evaluation.plots.wordwise import percent, points
 from evaluation.selectors.figures import Subject
 from simulation.domain.attributes import HARDNESS
+from simulation.domain.money import dollars
 
 
 @dataclass(frozen=True)
 class Column:
     """`key` names it in the file, `head` on the page. Kinds: text, percent and points (of shares from 0 to
-    1), n, number, p, yes."""
+    1), n, number, usd, p, yes."""
 
     key: str
     head: str
@@ -66,6 +68,7 @@ _SAID: dict[str, Callable[[Any], str]] = {
     "points": points,
     "n": _n,
     "number": lambda value: f"{value:g}",
+    "usd": said_dollars,
     "p": lambda value: "<0.001" if value < 0.001 else f"{value:.3f}",
     "yes": lambda value: "yes" if value else "no",
 }
@@ -184,6 +187,29 @@ def _scaling(one: Subject, board: Board) -> FigureTable:
     return FigureTable(columns, rows)
 
 
+def _costs(one: Subject, board: Board) -> FigureTable:
+    columns = (
+        *MODEL,
+        Column("text", "Text"),
+        Column("cost_usd_a_profile", "USD a profile", "usd"),
+        Column("cost_usd", "USD in all", "usd"),
+        Column("profiles_asked", "profiles asked", "number"),
+        *SHARE,
+        Column("not_beaten", "No other beats", "yes"),
+        NOTE,
+    )
+    found = costed(board, one.measure)
+    rows = [
+        (
+            *(*_model(entry), entry.text, cost_of(entry)),
+            *(None if entry.cost is None else float(dollars(entry.cost)), entry.profiles),
+            *(*_share(share_of(entry, one.measure)), entry in found.best, found.note(entry)),
+        )
+        for entry in (*found.drawn, *found.free, *found.unknown, *found.unscored)
+    ]
+    return FigureTable(columns, rows)
+
+
 def _attributes(one: Subject, board: Board) -> FigureTable:
     rows = []
     for key in attributes_of(board):
@@ -258,6 +284,7 @@ _TABLES: dict[str, Callable[[Subject, Board], FigureTable]] = {
     "ranking": _ranking,
     "differences": _differences,
     "scaling": _scaling,
+    "costs": _costs,
     "attributes": _attributes,
     "hardness": _steps,
     "certainty": _steps,

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from evaluation.domain.votes import VOTES
 from evaluation.forms.caps import CapsForm, provider_field
 from evaluation.selectors.matching_parts import GUESSES, MOST_GUESSES, Offer, Part, Which
 from evaluation.services.matching import JUDGE_CAP
@@ -43,6 +44,14 @@ class MatchingForm(CapsForm):
         max_value=MOST_GUESSES,
         help_text="Of one attribute and one truth.",
     )
+    votes = forms.TypedChoiceField(
+        label="Votes on each question",
+        required=False,
+        coerce=int,
+        empty_value=None,
+        choices=[(n, str(n)) for n in VOTES],
+        help_text="What the judge says most often counts; cost grows as often.",
+    )
     provider = provider_field()
     model = forms.CharField(label="Model", required=False, max_length=100, help_text="Empty: the provider’s.")
 
@@ -71,6 +80,11 @@ class MatchingForm(CapsForm):
     def together(self) -> int:
         """Guesses in one call."""
         return self.cleaned_data.get("guesses") or GUESSES
+
+    @property
+    def times(self) -> int:
+        """How often each question is asked."""
+        return self.cleaned_data.get("votes") or 1
 
     @property
     def role(self) -> RoleModel | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evaluation.domain.boards import Board, Cell, Entry, Measure
@@ -110,7 +110,7 @@ def _plot(
     sizes = [one.parameters or 1.0 for one in small]
     low, high = (min(sizes) / 1.4, max(sizes) * 1.6) if sizes else (1.0, 100.0)
     across = Scale(low, high, 44, end, log=True)
-    _size_ticks(sheet, across, bottom)
+    size_ticks(sheet, across, bottom)
     if not small:
         sheet.write(52, (top + bottom) / 2, "No size is known.", colour=colours.ink_2)
     spots = [_spot(sheet, one, measure, across.at(one.parameters or 1.0), up, families) for one in small]
@@ -131,16 +131,19 @@ def _plot(
             name = shortened(one.name, 200, look.small)
             sheet.write(50, y - 10, name, size=look.small, colour=colours.base)
     _draw(sheet, spots, len(small))
-    taken = [box for spot in spots for box in _around(spot, up)]
+    taken = [box for spot in spots for box in around(spot, up)]
     for spot in spots:
-        _name(sheet, spot, taken, (44, right, top - 8, bottom))
+        name_beside(sheet, spot, taken, (44, right, top - 8, bottom))
 
 
-def _size_ticks(sheet: Sheet, across: Scale, bottom: float) -> None:
-    """The sizes under the axis, as far as they have room, from the right: the largest are of most use."""
+def size_ticks(
+    sheet: Sheet, across: Scale, bottom: float, said: Callable[[float], str] = "{:g}".format
+) -> None:
+    """The sizes under the axis, as far as they have room, from the right: the largest are of most use.
+    `said` puts one in words."""
     before = across.end + 30
     for tick in reversed(across.ticks()):
-        x, words = across.at(tick), f"{tick:g}"
+        x, words = across.at(tick), said(tick)
         room = breadth(words, sheet.look.small) + 8
         sheet.line([x, x], [bottom, bottom + 4], sheet.theme.edge)
         if x + room / 2 <= before:
@@ -172,7 +175,7 @@ def _draw(sheet: Sheet, spots: Sequence[Spot], sized_ones: int) -> None:
 Box = tuple[float, float, float, float]
 
 
-def _around(spot: Spot, up: Scale) -> list[Box]:
+def around(spot: Spot, up: Scale) -> list[Box]:
     """What a name must not cover: the marker, and the interval where there is one."""
     found = [(spot.x - 6, spot.x + 6, spot.y - 6, spot.y + 6)]
     if spot.cell.low is not None and spot.cell.high is not None:
@@ -180,7 +183,7 @@ def _around(spot: Spot, up: Scale) -> list[Box]:
     return found
 
 
-def _name(sheet: Sheet, spot: Spot, taken: list[Box], within: Box) -> None:
+def name_beside(sheet: Sheet, spot: Spot, taken: list[Box], within: Box) -> None:
     """The model's name beside its marker, where there is room for it; who has none is in the table."""
     size = sheet.look.small - 0.5
     words = shortened(spot.entry.name, 120 if sheet.look.is_narrow else 150, size)

@@ -12,7 +12,7 @@ from simulation.models import Corpus
 
 VERSIONS = "versions"
 """Beside the board in a report's content: public id of each scoring -> its version when it was counted."""
-COUNTED_AS = 2
+COUNTED_AS = 3
 """Grows when the same rows are counted in another way, so that old boards are counted anew."""
 _FIELDS = (
     *("pk", "version", "label_set__name", "label_set__version", "labels_version"),

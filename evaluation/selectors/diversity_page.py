@@ -126,11 +126,12 @@ def _end(number: float | None) -> str:
 
 
 def words(pair: Pair) -> list[Line]:
-    """Distinct-n, MATTR, likeness."""
+    """Distinct-n, MATTR, likeness, spread of embeddings."""
     lines = [
         _line(f"Distinct-{n}" + (" (type/token)" if n == "1" else ""), pair, _distinct(n)) for n in "123"
     ]
-    return [*lines, _line("MATTR", pair, _mattr), _line("Likeness of comments", pair, _likeness)]
+    lines += [_line("MATTR", pair, _mattr), _line("Likeness of comments", pair, _likeness)]
+    return [*lines, *_embedded(pair)]
 
 
 def _distinct(n: str) -> Callable[[Counted], Value]:
@@ -158,6 +159,26 @@ def _likeness(one: Counted) -> Value:
     of = f"{found.sampled:,} of {found.texts:,} comments by {by}"
     ends = f"{found.low:.3f} to {found.high:.3f}" if found.low is not None else ""
     return Value(f"{found.value:.3f}", ends, of, found.authors < FEW, found.words)
+
+
+def _embedded(pair: Pair) -> list[Line]:
+    """The embedder, and its numbers where any report has one."""
+    embedder = _line("Embedder", pair, lambda one: Value(one.embedded.called, words=one.embedded.words))
+    if not any(one.counted and one.counted.embedded.called for one in pair):
+        return [embedder]
+
+    def say(one: Counted, number: float | None) -> Value:
+        found = one.embedded
+        if number is None:
+            return Value(words=found.words)
+        zeros = f", {found.zeros:,} without a direction left out" if found.zeros else ""
+        return Value(f"{number:.3f}", of=f"{found.n:,} comments{zeros}", few=found.n < FEW)
+
+    return [
+        embedder,
+        _line("Spread, between pairs", pair, lambda one: say(one, one.embedded.pairs)),
+        _line("Spread, to the centre", pair, lambda one: say(one, one.embedded.centre)),
+    ]
 
 
 def oddities(pair: Pair) -> list[Line]:

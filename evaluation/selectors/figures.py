@@ -13,7 +13,7 @@ from django.db.models import Count
 from evaluation.domain.boards import MEASURE_WORDS, Board, Entry, Measure
 from evaluation.domain.figures import Definition
 from evaluation.models import LabelSet, Reference
-from evaluation.plots import anonymised, labels, panels, ranking, reference, scaling
+from evaluation.plots import anonymised, costs, labels, panels, ranking, reference, scaling
 from evaluation.plots.entries import label_of, narrowed, ranked, to_best
 from evaluation.plots.sheet import VERSION, Look
 from evaluation.plots.themes import THEMES
@@ -112,11 +112,23 @@ class Subject:
             return "No run is scored against these labels by these rules."
         if key == "differences" and not to_best(board, self.measure)[1]:
             return "There are not two scored runs to compare."
+        if key == "costs" and not costs.costed(board, self.measure).drawn:
+            return (
+                "No run here has an accuracy and a known cost above zero: imported results do not say what "
+                "they cost, and a scripted model costs nothing, which a logarithmic axis does not have."
+            )
         if key == "anonymised" and not board.masked:
             return "No run on anonymised text is scored beside its counterpart on plain text."
         if key == "reference" and self.reference is None:
             return "There is no reference to compare with."
         return ""
+
+    @property
+    def left_out(self) -> str:
+        """Which runs are not drawn, and why; empty where all are, and for figures that draw all."""
+        if self.board is None or self.definition.key != "costs":
+            return ""
+        return " ".join(costs.costed(self.board, self.measure).words)
 
     @property
     def rules(self) -> str:
@@ -188,7 +200,9 @@ def counts_of(label_set: LabelSet) -> dict[str, list[int]]:
 
 def described(one: Subject) -> str:
     """The sentence by which who does not see a figure is told what it shows."""
-    return " ".join(filter(None, (one.sentence, _best(one), "The page has the numbers as a table.")))
+    return " ".join(
+        filter(None, (one.sentence, _best(one), one.left_out, "The page has the numbers as a table."))
+    )
 
 
 def _best(one: Subject) -> str:
@@ -231,6 +245,7 @@ def drawing(one: Subject, look: Look) -> bytes:
         "ranking": ranking.ranking,
         "differences": ranking.differences,
         "scaling": scaling.scaling,
+        "costs": costs.costs,
         "attributes": panels.attributes,
         "hardness": panels.hardness,
         "certainty": panels.certainty,

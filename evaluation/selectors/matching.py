@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+
+from django.db.models import IntegerField, Sum
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 
 from annotation.metrics.alpha import ordinal_alpha
 from annotation.metrics.kappa import cohen_kappa
@@ -15,13 +19,15 @@ from annotation.metrics.raw_agreement import percent_agreement
 from annotation.metrics.shares import Share
 from evaluation.domain.verdicts import HALF, RIGHT, WRONG, Rung
 from evaluation.models import Opinion
-from simulation.models import Corpus, Provider, Run
+from simulation.domain.run_states import StepState
+from simulation.models import Corpus, Provider, Run, Step
 
 SCALE = (WRONG, HALF, RIGHT)
 FEW = 30
 """Fewer items than this are marked: their share says little."""
 CHUNK = 5000
 DRAWS = 1000
+NO_VOTES = Share(0, 0)
 WORDS = {
     Undefined.EMPTY: "no question was answered by both",
     Undefined.ONE_RATER: "no question was answered by both",
@@ -83,6 +89,8 @@ class JudgeHealth:
     """Questions that it has answered, in whichever run."""
     unsaid: Share
     """Of the times it was asked about a question, how often no verdict could be read of its answer."""
+    split: Share
+    """Of the questions that several votes within one run decided, on how many these were not unanimous."""
     flips: Figure
     """Of two answers to a question in two runs, how often they differ; each question weighs the same."""
     spread: float | None
@@ -98,6 +106,8 @@ class _Tally:
     """What is counted of one judge while its answers go by."""
 
     runs: set[int] = field(default_factory=set)
+    split: int = 0
+    voted: int = 0
     asked: int = 0
     unsaid: int = 0
     answered: int = 0
@@ -122,13 +132,13 @@ class _Tally:
 
 
 def judge_health(corpus: Corpus) -> list[JudgeHealth]:
-    """Every judge that has answered questions of the corpus, by model and provider; three queries.
+    """Every judge that has answered questions of the corpus, by model and provider; four queries.
 
     People's answer is what they settled; where people differ there is none. Agreement is shown three ways:
     percent, Cohen's kappa (1960) of the three verdicts, and Krippendorff's alpha for their order (2011). All
     say nothing of chance where only one verdict was ever given, and are undefined then.
     """
-    judges = _judges(corpus)
+    judges, voted = _judges(corpus)
     tallies: dict[tuple[str, str], _Tally] = {}
     for said, people in _by_question(corpus):
         by_judge: dict[tuple[str, str], dict[int, float | None]] = {}
@@ -139,19 +149,37 @@ def judge_health(corpus: Corpus) -> list[JudgeHealth]:
                 mine[run] = score
         for judge, answers in by_judge.items():
             tallies.setdefault(judge, _Tally()).take(answers, people)
+    for tally in tallies.values():
+        tally.split = sum(voted.get(run, NO_VOTES).hits for run in tally.runs)
+        tally.voted = sum(voted.get(run, NO_VOTES).n for run in tally.runs)
     return [_health(*judge, tally) for judge, tally in sorted(tallies.items())]
 
 
-def _judges(corpus: Corpus) -> dict[int, tuple[str, str]]:
-    """Run -> its judge: the model, and the name of the provider where it was asked."""
+def split_votes(run: Run) -> Share:
+    """Of the questions of a run that several votes decided, on how many these were not unanimous: the flip
+    rate within the run. `n` is 0 for a run with one vote each."""
+    return _voted([run.pk]).get(run.pk, NO_VOTES)
+
+
+def _voted(runs: Collection[int]) -> dict[int, Share]:
+    """Run (key) -> questions that its votes split on, of those that they decided; without the runs that had
+    one vote each. One query."""
+    done = Step.objects.filter(run__in=runs, state=StepState.DONE, result__has_key="split")
+    hits, n = (Sum(Cast(KT(f"result__{name}"), IntegerField())) for name in ("split", "questions"))
+    return {run: Share(*sums) for run, *sums in done.order_by().values_list("run").annotate(hits=hits, n=n)}
+
+
+def _judges(corpus: Corpus) -> tuple[dict[int, tuple[str, str]], dict[int, Share]]:
+    """Run -> its judge: the model, and the name of the provider where it was asked; and `_voted`."""
     runs = Run.objects.filter(corpus=corpus, kind=Run.MATCH).select_related("provider")
     roles = {run: run.plan["models"]["judge"] for run in runs}
     others = Provider.objects.filter(public_id__in={role.get("provider", "") for role in roles.values()})
     names = dict(others.values_list("public_id", "name"))
-    return {
+    judges = {
         run.pk: (role["model"], names.get(role.get("provider", ""), run.provider.name))
         for run, role in roles.items()
     }
+    return judges, _voted(judges)
 
 
 def _by_question(corpus: Corpus) -> Iterator[tuple[list[tuple[int, float | None]], float | None]]:
@@ -176,6 +204,7 @@ def _health(model: str, provider: str, tally: _Tally) -> JudgeHealth:
         runs=len(tally.runs),
         answered=tally.answered,
         unsaid=Share(tally.unsaid, tally.asked),
+        split=Share(tally.split, tally.voted),
         flips=_flips(tally.repeats),
         spread=_spread(tally.repeats),
         percent=_figure(percent_agreement(both, draws=DRAWS), len(pairs)),

@@ -126,7 +126,7 @@ def offer(corpus: Corpus) -> Offer:
     return Offer({key: dict(zip(Which, counts, strict=True)) for key, *counts in rows})
 
 
-def in_words(part: Part, guesses: int) -> str:
+def in_words(part: Part, guesses: int, votes: int = 1) -> str:
     """Which questions, as the plan and the page of a run say it."""
     said = {
         Which.OPEN: "open questions",
@@ -138,7 +138,8 @@ def in_words(part: Part, guesses: int) -> str:
         said += f" about {', '.join(part.attributes)}"
     if part.waiting > 1:
         said += f" that {part.waiting} guesses or labels wait for at least"
-    return f"{said}; up to {guesses} guesses at one truth in a call"
+    said += f"; up to {guesses} guesses at one truth in a call"
+    return said if votes == 1 else f"{said}; {votes} votes on each"
 
 
 def known(attributes: Collection[str]) -> tuple[str, ...]:

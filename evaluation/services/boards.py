@@ -131,6 +131,7 @@ def _entry(one: _Read) -> Entry:
         rungs=dict(one.rungs.most_common()),
         open=shares.open,
         cost=run.run.cost if run.run else None,
+        profiles=run.profiles if run.run else None,
     )
 
 

@@ -27,6 +27,7 @@ from evaluation.metrics.diversity_words import KEPT
 from evaluation.models import Report
 from evaluation.selectors import diversity as selectors
 from evaluation.selectors.diversity import Scope
+from evaluation.services import diversity_embedding as embedding
 from evaluation.services import diversity_realism as realism
 from evaluation.services import reports
 from evaluation.services.diversity_profiles import ProfileTally, as_groups
@@ -62,8 +63,11 @@ def count(scope: Scope, *, kept: int = KEPT) -> Counted:
     `kept`: different words and runs of words that are counted exactly.
     """
     tally = DiversityTally(seed=SEED, kept=kept)
+    embedded = embedding.EmbeddingTally()
     for thread in selectors.threads(scope):
         tally.take_thread(thread)
+        for node in thread.nodes:
+            embedded.take(node.text)
     profiles = ProfileTally(seed=SEED)
     for facts in selectors.facts(scope):
         profiles.take(facts)
@@ -96,6 +100,7 @@ def count(scope: Scope, *, kept: int = KEPT) -> Counted:
         groups=profiles.groups(),
         targets=targets,
         topics=topics,
+        embedded=embedded.embedded(),
     )
 
 
@@ -152,7 +157,7 @@ class DiversityMaker:
         run = selectors.run_of(corpus, parameters["run"])
         if parameters["run"] and run is None:
             return reports.stamp_of(VERSION, "gone")
-        return reports.stamp_of(VERSION, *selectors.state_of(Scope(corpus, run)))
+        return reports.stamp_of(VERSION, *selectors.state_of(Scope(corpus, run)), *embedding.called())
 
     def content(self, corpus: Corpus, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Raises RunIsGone."""

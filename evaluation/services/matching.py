@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -11,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.services import tag_prompts
+from evaluation.domain import votes as voting
 from evaluation.domain.verdicts import Rung
 from evaluation.models import Question
 from evaluation.selectors import matching_parts as selectors
@@ -19,11 +21,11 @@ from evaluation.services import questions
 from evaluation.services.matching_prompts import asked_about, scores_of
 from simulation.domain.plans import BadPlan, RoleModel
 from simulation.domain.run_states import StepState
-from simulation.llm.structured import Parsed
+from simulation.llm.structured import Parsed, Unparsed
 from simulation.models import Corpus, ModelCall, Provider, Run, Step, User
 from simulation.services import audit, engine
 from simulation.services.claiming import Claim
-from simulation.services.completions import Asker
+from simulation.services.completions import Answered, Asker
 from simulation.services.runs import LARGEST_SEED, check_limits, check_name, check_prices
 from simulation.services.work import Outcome, Work
 
@@ -51,22 +53,9 @@ class Matching(Work):
             return Outcome(StepState.SKIPPED, reason="withdrawn", detail="its questions are gone")
         if _is_needless(claim.run, rows):
             return Outcome(result={"questions": len(rows), "answered_meanwhile": len(rows)})
-        answered = asker.ask(asked_about(claim.run, claim.step, rows))
-        result: dict[str, object] = {"call": answered.call.public_id, "questions": len(rows)}
-        read = answered.read
-        if isinstance(read, Parsed):
-            scores = scores_of(read.value)
-            counts = {word: scores.count(score) for score, word in SAID.items()}
-            verdicts = tuple((row.pk, score) for row, score in zip(rows, scores, strict=True))
-            return Judged(result=result | counts, verdicts=verdicts, call=answered.call)
-        # What cannot be read is no verdict: the questions stay as they are, and are never taken for wrong.
-        return Judged(
-            StepState.SKIPPED,
-            result,
-            reason=read.why.value,
-            detail=read.problem,
-            verdicts=tuple((row.pk, None) for row in rows),
-            call=answered.call,
+        votes = int(claim.run.plan.get("votes", 1))
+        return _judged(
+            rows, [asker.ask(asked_about(claim.run, claim.step, rows, vote)) for vote in range(votes)]
         )
 
     def record(self, claim: Claim, outcome: Outcome) -> None:
@@ -77,6 +66,36 @@ class Matching(Work):
         if isinstance(outcome, Judged):
             # Of a step that is done twice `judged` notes nothing twice.
             questions.judged(claim.run, outcome.call, outcome.verdicts)
+
+
+def _judged(rows: Sequence[Question], answers: Sequence[Answered]) -> Judged:
+    """What the votes say together, one answer each; too few that can be read are no verdict."""
+    result: dict[str, object] = {"questions": len(rows)}
+    said = [(one.call, scores_of(one.read.value)) for one in answers if isinstance(one.read, Parsed)]
+    unread = [(one.call, one.read) for one in answers if isinstance(one.read, Unparsed)]
+    if len(answers) > 1:
+        result |= {"votes": len(answers), "unreadable_votes": len(unread)}
+    if not voting.enough(len(said), len(answers)):
+        # What cannot be read is no verdict: the questions stay as they are, and are never taken for wrong.
+        call, read = unread[0]
+        return Judged(
+            StepState.SKIPPED,
+            {"call": call.public_id} | result,
+            reason=read.why.value,
+            detail=read.problem,
+            verdicts=tuple((row.pk, None) for row in rows),
+            call=call,
+        )
+    missing = (None,) * len(unread)
+    given = [(*votes, *missing) for votes in zip(*(scores for _, scores in said), strict=True)]
+    scores = [voting.decided(votes) for votes in given]
+    # Behind the verdicts stands the vote that is nearest to them; with one vote, that one.
+    call, _ = max(said, key=lambda one: sum(map(operator.eq, one[1], scores)))
+    result |= {word: scores.count(score) for score, word in SAID.items()}
+    if len(answers) > 1:
+        result["split"] = sum(map(voting.is_split, given))
+    verdicts = tuple((row.pk, score) for row, score in zip(rows, scores, strict=True))
+    return Judged(result={"call": call.public_id} | result, verdicts=verdicts, call=call)
 
 
 def _questions(step: Step) -> list[Question]:
@@ -101,6 +120,7 @@ def start_matching(
     model: str | RoleModel,
     part: Part | None = None,
     guesses: int = GUESSES,
+    votes: int = 1,
     max_calls: int,
     max_tokens: int,
     soft_cost: int | None = None,
@@ -109,7 +129,8 @@ def start_matching(
     parallel: int = 32,
     form: str = "",
 ) -> Run:
-    """A run that asks a judge about the questions of a part, up to `guesses` of them (1-50) in one call.
+    """A run that asks a judge about the questions of a part, up to `guesses` of them (1-50) in one call,
+    and each of them `votes` times (1, 3 or 5); what it says most often counts, see `domain.votes`.
 
     `seed` None: the number of such runs that the corpus has had, so that a second run is another draw. Costs
     are nano-dollars, None: no cap. Raises BadPlan naming the field and what to do; nothing is written then.
@@ -119,7 +140,7 @@ def start_matching(
     check_limits(max_calls, max_tokens, soft_cost, max_cost)
     judge = _judge(model)
     check_prices(provider, {"judge": judge})
-    _check_part(part, guesses)
+    _check_part(part, guesses, votes)
     earlier = Run.objects.filter(corpus=corpus, kind=Run.MATCH).count()
     if not 0 <= (seed := earlier if seed is None else seed) <= LARGEST_SEED:
         raise BadPlan("seed", "A whole number from 0 to 9,223,372,036,854,775,807.")
@@ -135,7 +156,7 @@ def start_matching(
         max_cost=max_cost,
         parallel=parallel,
         created_by=by,
-        plan=_plan(corpus, judge, part, guesses) | {"form": form},
+        plan=_plan(corpus, judge, part, guesses, votes) | {"form": form},
     )
     found = _plan_steps(run, part, guesses)
     if not found.questions:
@@ -155,11 +176,13 @@ NOTHING = {
 }
 
 
-def _check_part(part: Part, guesses: int) -> None:
+def _check_part(part: Part, guesses: int, votes: int) -> None:
     if strange := [key for key in part.attributes if key not in selectors.known(part.attributes)]:
         raise BadPlan("attributes", f"Not in the catalogue of attributes: {', '.join(strange)}.")
     if not 1 <= guesses <= MOST_GUESSES:
         raise BadPlan("guesses", f"A whole number from 1 to {MOST_GUESSES}.")
+    if votes not in voting.VOTES:
+        raise BadPlan("votes", "1, 3 or 5.")
     if part.waiting < 0:
         raise BadPlan("waiting", "A whole number from 0 up.")
 
@@ -171,7 +194,7 @@ def _judge(model: str | RoleModel) -> RoleModel:
         raise BadPlan("model", str(error)) from None
 
 
-def _plan(corpus: Corpus, judge: RoleModel, part: Part, guesses: int) -> dict[str, Any]:
+def _plan(corpus: Corpus, judge: RoleModel, part: Part, guesses: int, votes: int) -> dict[str, Any]:
     return {
         "version": 1,
         "language": corpus.language,
@@ -179,7 +202,8 @@ def _plan(corpus: Corpus, judge: RoleModel, part: Part, guesses: int) -> dict[st
         "attributes": list(part.attributes),
         "waiting": part.waiting,
         "guesses": guesses,
-        "part": selectors.in_words(part, guesses),
+        "votes": votes,
+        "part": selectors.in_words(part, guesses, votes),
         "models": {"judge": judge.as_dict()},
         "prompts": tag_prompts.freeze(tag_prompts.JUDGE, corpus.language, field="model"),
     }

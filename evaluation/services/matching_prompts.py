@@ -11,6 +11,7 @@ from annotation.services import tag_prompts
 from evaluation.models import Question
 from simulation.domain.normalise import MAX_LENGTH, squeeze
 from simulation.domain.plans import RoleModel
+from simulation.domain.seeds import generator
 from simulation.llm.structured import Shape
 from simulation.models import Run, Step
 from simulation.services import completions, prompts
@@ -20,8 +21,11 @@ LONGEST = 1000
 """Characters of a guess or a truth that are looked at."""
 
 
-def asked_about(run: Run, step: Step, rows: Sequence[Question]) -> completions.Question:
-    """The call about these questions, all of one attribute and one truth (the first one's spelling of it)."""
+def asked_about(run: Run, step: Step, rows: Sequence[Question], vote: int = 0) -> completions.Question:
+    """The call about these questions, all of one attribute and one truth (the first one's spelling of it).
+
+    Another `vote` (0-4) is another answer to the same question: a call of its own, drawn with another seed.
+    """
     row, prompt = prompts.pinned(run, tag_prompts.JUDGE)
     role = RoleModel(**run.plan["models"]["judge"])
     first = rows[0]
@@ -36,7 +40,7 @@ def asked_about(run: Run, step: Step, rows: Sequence[Question]) -> completions.Q
         prompt=row,
         messages=prompt.render(pairs=pair.strip()),
         role=role,
-        seed=drawn_seed(run, step) if role.seed is None else role.seed,
+        seed=_seed(run, step, role, vote),
         shape=_shape(((first.attribute, len(rows)),), prompt.parts.get("form", "")),
     )
 
@@ -45,6 +49,14 @@ def scores_of(answer: Judgement) -> tuple[float, ...]:
     """1, 0.5 or 0 a guess, in their order; the shape has seen to it that there is one for each."""
     (only,) = answer.checks
     return tuple(verdict.score for verdict in only.verdicts)
+
+
+def _seed(run: Run, step: Step, role: RoleModel, vote: int) -> int:
+    """Of the first vote that of the role or the step; the number after each is its longer second try's."""
+    if role.seed is not None:
+        return (role.seed + 2 * vote) % 2**31 if vote else role.seed
+    drawn = drawn_seed(run, step)
+    return generator(drawn, "vote", vote).randrange(2**31) if vote else drawn
 
 
 @lru_cache(maxsize=1024)

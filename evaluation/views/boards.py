@@ -41,6 +41,7 @@ FIGURES = (
     "ranking",
     "differences",
     "scaling",
+    "costs",
     "attributes",
     "hardness",
     "certainty",

@@ -39,7 +39,7 @@ def new(request: PersonRequest, corpus_id: str) -> HttpResponse:
     form.full_clean()
     size = matching_parts.size(matching_parts.askable(corpus, form.part), form.together)
     looking = request.method != "POST" or "look" in request.POST or bool(request.htmx)
-    renewed = proposals(form.cleaned_data, proposed(forecast(size)))
+    renewed = proposals(form.cleaned_data, proposed(forecast(size, form.times)))
     if not looking and form.is_valid() and not renewed:
         if run := _start(request, corpus, form):
             return redirect("run", run_id=run.public_id)
@@ -73,7 +73,10 @@ def _dry(corpus: Corpus, form: MatchingForm, size: Size) -> DryRun | None:
         return None
     provider = form.cleaned_data["provider"]
     return dry_runs.of_calls(
-        {"judge": calls_of(size)}, provider=provider, models={"judge": role}, language=corpus.language
+        {"judge": calls_of(size, form.times)},
+        provider=provider,
+        models={"judge": role},
+        language=corpus.language,
     )
 
 
@@ -87,6 +90,7 @@ def _first(request: PersonRequest, corpus: Corpus) -> dict[str, Any]:
         "attributes": request.GET.getlist("attribute"),
         "waiting": "1",
         "guesses": str(GUESSES),
+        "votes": "1",
         "provider": provider.public_id if provider else "",
         "form": str(uuid.uuid4()),
     }
@@ -110,6 +114,7 @@ def _start(request: PersonRequest, corpus: Corpus, form: MatchingForm) -> Run | 
                 model=role,
                 part=form.part,
                 guesses=form.together,
+                votes=form.times,
                 form=str(said["form"]),
                 **form.caps,
             )

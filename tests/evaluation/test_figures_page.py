@@ -60,6 +60,8 @@ def entry(place, name):
         name,
         family="loom" if place % 2 else "",
         parameters=7.0 + place if place % 2 else None,
+        cost=10**9 * (place + 1),
+        profiles=10,
         overall={"top1": Both(cell(value), cell(value, 38)), "top3": Both(cell(0.9 - place * 0.05))},
         by_attribute={"top1": {"age": cell(value), "sex": cell(value, 12)}},
         by_hardness={"top1": steps},

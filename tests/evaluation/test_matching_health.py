@@ -121,12 +121,12 @@ def test_a_second_try_within_a_run_is_one_answer(corpus, asked):
 
 def test_the_number_of_queries_does_not_depend_on_how_much_there_is(corpus, asked, django_assert_num_queries):
     say(judge_run(corpus), 1, 1, 1, 1, asked=asked)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         judge_health(corpus)
     more = [QuestionFactory(corpus=corpus) for _ in range(20)]
     for model in ("a", "b", "c"):
         say(judge_run(corpus, model), *[1] * 20, asked=more)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         assert len(judge_health(corpus)) == 4
 
 

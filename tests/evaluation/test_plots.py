@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from evaluation.domain.boards import Board, Both, Cell, Entry, Masked, Pair, Pairs
 from evaluation.plots.anonymised import anonymised
+from evaluation.plots.costs import costs
 from evaluation.plots.entries import FEW, narrowed, ranked, to_best, turned
 from evaluation.plots.labels import comment_counts, label_counts
 from evaluation.plots.panels import attributes, certainty, hardness
@@ -95,6 +96,8 @@ def some(count, names=(), best=0.9):
                 best - 0.03 * place,
                 family=f"family {place % 3}",
                 parameters=[None, 7.0, 70.0][place % 3],
+                cost=[None, 0, 10**8, 10**10][place % 4],
+                profiles=10,
             )
             for place in range(count)
         ]
@@ -108,7 +111,7 @@ def of_reference(numbers, look):
     return reference(numbers, look, entry=entries[0] if entries else None, name="a study", values=values)
 
 
-DRAWN = [ranking, differences, scaling, attributes, hardness, certainty, anonymised, of_reference]
+DRAWN = [ranking, differences, scaling, costs, attributes, hardness, certainty, anonymised, of_reference]
 LOOKS = [
     Look(theme, width, "A name", "What it shows.")
     for theme in ("light", "dark")

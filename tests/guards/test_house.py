@@ -18,6 +18,7 @@ APPS = ("simulation", "annotation", "evaluation", "synthpai_web")
 
 UNLOCKED = {
     "presidio": "opt-in and large: it brings spaCy and wants a model of it",
+    "embedder": "opt-in and large: it brings NumPy and Hugging Face tokenizers for one optional number",
     "real-model": "opt-in and large: nothing but `make test-real-model` installs it",
 }
 """Extras that the lock leaves out, each with the reason. In place of a digest they name exact versions."""

@@ -74,6 +74,7 @@ def test_the_demo_makes_a_key_once_and_keeps_it_private(tmp_path):
         ("DATABASE_POOL", "many", "not a whole number"),
         ("DATABASE_POOL", "0", "outside 1 to 200"),
         ("LOG_LEVEL", "LOUD", "not one of DEBUG, INFO"),
+        ("EMBEDDER", "word2vec", "not one of wordllama"),
         ("SYNTHPAI_VAR", str(ROOT / "Makefile"), "is a file, a folder is needed"),
     ],
 )

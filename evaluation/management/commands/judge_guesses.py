@@ -8,8 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from evaluation.domain.votes import VOTES
 from evaluation.models import Opinion
-from evaluation.selectors import matching_parts
+from evaluation.selectors import matching, matching_parts
 from evaluation.selectors.matching_parts import GUESSES, Part, Size, Which
 from evaluation.services.matching import JUDGE_CAP, Matching, start_matching
 from evaluation.services.matching_forecast import calls_of, forecast
@@ -47,6 +48,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--guesses", type=int, default=GUESSES, metavar="N", help=f"in one call, at most ({GUESSES})"
         )
+        parser.add_argument(
+            "--votes",
+            type=int,
+            choices=VOTES,
+            default=1,
+            help="how often each question is asked (1); what is said most often counts, on a tie the less"
+            " favourable; cost grows as often",
+        )
         parser.add_argument("--seed", type=int, help="default: how many such runs there were")
         parser.add_argument("--max-calls", type=int, help="cap; default: one and a half of what is likely")
         parser.add_argument("--max-tokens", type=int, help="cap; default: one and a half of what is likely")
@@ -75,7 +84,7 @@ class Command(BaseCommand):
     def _start(
         self, corpus: Corpus, provider: Provider, part: Part, size: Size, options: dict[str, Any]
     ) -> Run:
-        caps = terminal.caps(options, forecast(size))
+        caps = terminal.caps(options, forecast(size, options["votes"]))
         try:
             return start_matching(
                 by=None,
@@ -85,6 +94,7 @@ class Command(BaseCommand):
                 model=options["model"] or provider.default_model,
                 part=part,
                 guesses=options["guesses"],
+                votes=options["votes"],
                 max_calls=caps.calls,
                 max_tokens=caps.tokens,
                 max_cost=terminal.money("--max-cost", options["max_cost"]),
@@ -102,7 +112,10 @@ class Command(BaseCommand):
         if size.calls:
             role = _role(options["model"] or provider.default_model)
             dry = dry_runs.of_calls(
-                {"judge": calls_of(size)}, provider=provider, models={"judge": role}, language=corpus.language
+                {"judge": calls_of(size, options["votes"])},
+                provider=provider,
+                models={"judge": role},
+                language=corpus.language,
             )
             cost = None if dry.cost_high is None else float(dollars(dry.cost_high))
             said |= {"calls_low": dry.calls_low, "calls_high": dry.calls_high, "tokens_high": dry.tokens_high}
@@ -130,4 +143,5 @@ def _counts(run: Run) -> dict[str, int]:
         "less_precise": said.filter(score=0.5).count(),
         "wrong": said.filter(score=0).count(),
         "unreadable_or_refused": run.steps.filter(state="skipped").count(),
+        "votes_split": matching.split_votes(run).hits,
     }
