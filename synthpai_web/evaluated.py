@@ -24,6 +24,7 @@ from evaluation.services import (
 )
 from simulation.domain.caps import proposed
 from simulation.domain.plans import Forecast, RoleModel
+from simulation.domain.run_states import ENDED_RUNS
 from simulation.llm.scripted import SMALL
 from simulation.models import Corpus, Run, User
 from synthpai_web import simulated
@@ -106,16 +107,13 @@ def _rewritten(by: User, corpus: Corpus, model: Model, say: Callable[[str], None
             max_calls=min(model.max_calls, CALLS_A_COMMENT * max(1, comments)),
         )
         found = masking_rewriting.start_rewriting(corpus, wish, by=by)
-    if found.run is not None:
-        simulated.see_through(found.run, say)
-    # The clock may be ending the masking at this very moment; then it has what there is to wait for.
+    has_ended = found.run is not None and simulated.see_through(found.run, say).state in ENDED_RUNS
     end = time.monotonic() + 30
-    while not masking_rewriting.follow_rewritings() and time.monotonic() < end:
+    while has_ended and found.state not in (Masking.DONE, Masking.FAILED) and time.monotonic() < end:
+        # The clock may be ending it at this very moment; then there is nothing to do here but to wait.
+        if not masking_rewriting.follow_rewritings():
+            time.sleep(0.1)
         found.refresh_from_db()
-        if found.state in (Masking.DONE, Masking.FAILED):
-            break
-        time.sleep(0.1)
-    found.refresh_from_db()
     return found
 
 

@@ -8,11 +8,11 @@ from decimal import Decimal
 
 from evaluation.domain.boards import Board, Entry, Measure
 from evaluation.domain.pareto import front
-from evaluation.plots.entries import axis_of, ranked, share_of
-from evaluation.plots.scales import Scale, shares_around
-from evaluation.plots.scaling import Spot, around, name_beside, size_ticks
+from evaluation.plots.entries import ranked, share_of
+from evaluation.plots.scales import Scale
+from evaluation.plots.scaling import Spot, around, baselines, name_beside, shares_up, size_ticks
 from evaluation.plots.sheet import Look, Sheet, drawn
-from evaluation.plots.wordwise import counted, plain, shortened, wrapped
+from evaluation.plots.wordwise import counted, plain, wrapped
 from simulation.domain.money import NANO
 
 ANONYMISED = "anonymised"
@@ -125,32 +125,18 @@ def _key(sheet: Sheet, y: float) -> None:
 
 
 def _plot(sheet: Sheet, board: Board, measure: str, found: Costed, place: tuple[float, float]) -> None:
-    look, colours, (top, bottom) = sheet.look, sheet.theme, place
+    colours, (top, bottom) = sheet.theme, place
     right = sheet.width - 16
     bases = [(one, share_of(one, measure)) for one in board.entries if one.is_baseline]
     cells = [share_of(one, measure) for one in found.drawn] + [cell for _, cell in bases]
-    up = Scale(
-        *shares_around(at for cell in cells for at in (cell.value, cell.low, cell.high) if at is not None),
-        bottom,
-        top,
-    )
-    sheet.write(8, top - 20, axis_of(measure), size=look.small, colour=colours.ink_2)
-    for tick in up.ticks(8):
-        y = up.at(tick)
-        sheet.line([44, right], [y, y], colours.hair)
-        sheet.write(36, y, f"{100 * tick:.0f}", size=look.small, colour=colours.ink_3, side="right")
+    up = shares_up(sheet, cells, measure, place)
     amounts = [cost_of(one) or 1.0 for one in found.drawn]
     low, high = (min(amounts) / 1.6, max(amounts) * 1.6) if amounts else (0.001, 1.0)
     across = Scale(low, high, 44, right, log=True)
     size_ticks(sheet, across, bottom, said_dollars)
     if not amounts:
         sheet.write(52, (top + bottom) / 2, NOTHING, colour=colours.ink_2)
-    for one, cell in bases:
-        if cell.value is not None:
-            y = up.at(cell.value)
-            sheet.line([44, right], [y, y], colours.base, width=1.3, dashes=(3, 3))
-            name = shortened(one.name, 200, look.small)
-            sheet.write(50, y - 10, name, size=look.small, colour=colours.base)
+    baselines(sheet, bases, up)
     spots = [
         Spot(one, cell, across.at(cost_of(one) or 1.0), up.at(cell.value or 0.0), 0)
         for one, cell in zip(found.drawn, cells, strict=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from evaluation.domain.boards import Board, Cell, Entry, Measure
@@ -100,13 +100,7 @@ def _plot(
     end = right - strip - (14 if strip else 0)
     bases = [(one, share_of(one, measure)) for one in board.entries if one.is_baseline]
     cells = [share_of(one, measure) for one in (*small, *beside)] + [cell for _, cell in bases]
-    ends = [end for cell in cells for end in (cell.value, cell.low, cell.high) if end is not None]
-    up = Scale(*shares_around(ends), bottom, top)
-    sheet.write(8, top - 20, axis_of(measure), size=look.small, colour=colours.ink_2)
-    for tick in up.ticks(8):
-        y = up.at(tick)
-        sheet.line([44, right], [y, y], colours.hair)
-        sheet.write(36, y, f"{100 * tick:.0f}", size=look.small, colour=colours.ink_3, side="right")
+    up = shares_up(sheet, cells, measure, place)
     sizes = [one.parameters or 1.0 for one in small]
     low, high = (min(sizes) / 1.4, max(sizes) * 1.6) if sizes else (1.0, 100.0)
     across = Scale(low, high, 44, end, log=True)
@@ -124,16 +118,35 @@ def _plot(
             _spot(sheet, one, measure, right - strip + gap * (at + 1), up, families)
             for at, one in enumerate(beside)
         ]
-    for one, cell in bases:
-        if cell.value is not None:
-            y = up.at(cell.value)
-            sheet.line([44, right], [y, y], colours.base, width=1.3, dashes=(3, 3))
-            name = shortened(one.name, 200, look.small)
-            sheet.write(50, y - 10, name, size=look.small, colour=colours.base)
+    baselines(sheet, bases, up)
     _draw(sheet, spots, len(small))
     taken = [box for spot in spots for box in around(spot, up)]
     for spot in spots:
         name_beside(sheet, spot, taken, (44, right, top - 8, bottom))
+
+
+def shares_up(sheet: Sheet, cells: Iterable[Cell], measure: str, place: tuple[float, float]) -> Scale:
+    """The axis of shares around these and their intervals, drawn within `place` (top, bottom)."""
+    look, colours, (top, bottom) = sheet.look, sheet.theme, place
+    ends = [end for cell in cells for end in (cell.value, cell.low, cell.high) if end is not None]
+    up = Scale(*shares_around(ends), bottom, top)
+    sheet.write(8, top - 20, axis_of(measure), size=look.small, colour=colours.ink_2)
+    for tick in up.ticks(8):
+        y = up.at(tick)
+        sheet.line([44, sheet.width - 16], [y, y], colours.hair)
+        sheet.write(36, y, f"{100 * tick:.0f}", size=look.small, colour=colours.ink_3, side="right")
+    return up
+
+
+def baselines(sheet: Sheet, bases: Sequence[tuple[Entry, Cell]], up: Scale) -> None:
+    """A dashed line with its name for each baseline that has a share."""
+    look, colours = sheet.look, sheet.theme
+    for one, cell in bases:
+        if cell.value is not None:
+            y = up.at(cell.value)
+            sheet.line([44, sheet.width - 16], [y, y], colours.base, width=1.3, dashes=(3, 3))
+            name = shortened(one.name, 200, look.small)
+            sheet.write(50, y - 10, name, size=look.small, colour=colours.base)
 
 
 def size_ticks(

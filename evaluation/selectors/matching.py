@@ -138,7 +138,8 @@ def judge_health(corpus: Corpus) -> list[JudgeHealth]:
     percent, Cohen's kappa (1960) of the three verdicts, and Krippendorff's alpha for their order (2011). All
     say nothing of chance where only one verdict was ever given, and are undefined then.
     """
-    judges, voted = _judges(corpus)
+    judges = _judges(corpus)
+    voted = _voted(judges)
     tallies: dict[tuple[str, str], _Tally] = {}
     for said, people in _by_question(corpus):
         by_judge: dict[tuple[str, str], dict[int, float | None]] = {}
@@ -169,17 +170,16 @@ def _voted(runs: Collection[int]) -> dict[int, Share]:
     return {run: Share(*sums) for run, *sums in done.order_by().values_list("run").annotate(hits=hits, n=n)}
 
 
-def _judges(corpus: Corpus) -> tuple[dict[int, tuple[str, str]], dict[int, Share]]:
-    """Run -> its judge: the model, and the name of the provider where it was asked; and `_voted`."""
+def _judges(corpus: Corpus) -> dict[int, tuple[str, str]]:
+    """Run -> its judge: the model, and the name of the provider where it was asked."""
     runs = Run.objects.filter(corpus=corpus, kind=Run.MATCH).select_related("provider")
     roles = {run: run.plan["models"]["judge"] for run in runs}
     others = Provider.objects.filter(public_id__in={role.get("provider", "") for role in roles.values()})
     names = dict(others.values_list("public_id", "name"))
-    judges = {
+    return {
         run.pk: (role["model"], names.get(role.get("provider", ""), run.provider.name))
         for run, role in roles.items()
     }
-    return judges, _voted(judges)
 
 
 def _by_question(corpus: Corpus) -> Iterator[tuple[list[tuple[int, float | None]], float | None]]:

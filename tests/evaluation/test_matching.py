@@ -1,7 +1,5 @@
 """A judge answers what rules left open: what it is asked, what is kept of it, what stands above it."""
 
-import json
-
 import pytest
 
 from evaluation import tasks
@@ -9,7 +7,7 @@ from evaluation.models import OpenGuess, Opinion, Question
 from evaluation.selectors import matching_parts
 from evaluation.selectors.matching_parts import Part, Which
 from evaluation.services import questions
-from evaluation.services.matching import Matching, start_matching
+from evaluation.services.matching import Matching
 from evaluation.services.matching_prompts import asked_about, scores_of
 from simulation.domain.plans import BadPlan
 from simulation.domain.run_states import RunEvent
@@ -19,56 +17,13 @@ from simulation.llm.structured import Parsed, asked_for, read
 from simulation.models import AuditEntry, ModelCall, PromptVersion, Run, Step
 from simulation.services import engine, steering
 from simulation.services.completions import Asker
+from tests.evaluation.judges import CAPS, ask, guesses_of, judged, saying, scores
 from tests.factories.evaluation import QuestionFactory, VerdictFactory
 from tests.factories.simulation import CorpusFactory, ProviderFactory
 from tests.fakes.llm import reply
 from tests.running import balanced, work_off
 
-CAPS = {"max_calls": 500, "max_tokens": 10**6}
 pytestmark = pytest.mark.django_db
-
-
-def guesses_of(request):
-    block = request.messages[-1].content.split("<guesses>")[1].split("</guesses>")[0]
-    return [line.removeprefix("- ") for line in block.strip().splitlines()]
-
-
-def attribute_of(request):
-    return request.messages[-1].content.split("<attribute>")[1].split("</attribute>")[0]
-
-
-def saying(words):
-    """A judge that says `words[guess]`, and no of everything else."""
-
-    def answer(request, attempt):
-        verdicts = [words.get(guess, "no") for guess in guesses_of(request)]
-        return reply(json.dumps({"checks": [{"attribute": attribute_of(request), "verdicts": verdicts}]}))
-
-    return answer
-
-
-def ask(corpus, **changes):
-    provider = changes.pop("provider", None) or ProviderFactory()
-    fields = {"by": None, "corpus": corpus, "name": "judge", "model": "scripted", **CAPS} | changes
-    return start_matching(provider=provider, **fields)
-
-
-def judged(corpus, **changes):
-    return work_off(ask(corpus, **changes), Matching())
-
-
-def scores(run):
-    return dict(Opinion.objects.filter(run=run).values_list("question__guess", "score"))
-
-
-@pytest.fixture
-def asked(corpus, gateway):
-    """Three guesses at one job and one at another; no worker is called."""
-    for guess in ("bus man", "coach driver", "pilot"):
-        QuestionFactory(corpus=corpus, guess=guess)
-    QuestionFactory(corpus=corpus, truth="nurse", guess="medic")
-    gateway.answers = saying({"coach driver": "less precise", "bus man": "yes", "medic": "yes"})
-    return corpus
 
 
 # What is asked, and what comes of it

@@ -1,42 +1,13 @@
 """The scripted judge over a real socket, with the faults that providers have."""
 
-from urllib.parse import urlsplit
-
 import pytest
 
 from evaluation.models import Opinion, Question
 from evaluation.services.matching import Matching, start_matching
-from simulation.llm.scripted import ScriptedModel
-from simulation.llm.serving.background import in_background
-from simulation.llm.serving.faults import Faults, Latency
-from simulation.llm.serving.server import Behaviour
-from simulation.services import completions, engine
 from tests.factories.evaluation import QuestionFactory
-from tests.factories.simulation import ProviderFactory
 from tests.running import balanced, work_off
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def served(monkeypatch, settings):
-    """`served(faults)` is a provider at a loopback address; no worker is called."""
-    monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
-    opened = []
-
-    def serve(faults=""):
-        behaviour = Behaviour(Faults.parse(faults, seed=3), Latency(0.0, 0.0), retry_after=0.0)
-        server = in_background(ScriptedModel(), behaviour)
-        address, _ = server.__enter__()
-        opened.append(server)
-        settings.LLM_PRIVATE_ADDRESSES = [urlsplit(address).netloc]
-        completions.guard.cache_clear()
-        return ProviderFactory(base_url=address)
-
-    yield serve
-    completions.close_gateways()
-    for server in opened:
-        server.__exit__(None, None, None)
 
 
 def judged(corpus, provider):

@@ -16,8 +16,7 @@ from simulation.models import ModelCall, Run, Step
 from simulation.services import engine
 from simulation.services.asking import drawn_seed
 from simulation.services.completions import Asker
-from tests.evaluation.test_matching import ask, asked, judged, saying, scores  # noqa: F401 - a fixture
-from tests.evaluation.test_matching_served import served  # noqa: F401 - a fixture
+from tests.evaluation.judges import ask, judged, saying, scores
 from tests.factories.evaluation import QuestionFactory
 from tests.factories.simulation import ProviderFactory
 from tests.fakes.llm import reply
@@ -43,7 +42,7 @@ def unreadable(request, attempt):
     return reply("", refusal="I cannot do that.")
 
 
-def test_three_votes_are_three_calls_and_one_opinion(gateway, asked):  # noqa: F811
+def test_three_votes_are_three_calls_and_one_opinion(gateway, asked):
     gateway.answers = in_turn(
         saying({"bus man": "yes", "coach driver": "yes", "medic": "yes"}),
         saying({"bus man": "yes", "coach driver": "less precise", "medic": "yes"}),
@@ -68,7 +67,7 @@ def test_three_votes_are_three_calls_and_one_opinion(gateway, asked):  # noqa: F
     assert '"split"><b>50.0 %</b> <small class="muted">2 of 4' in page
 
 
-def test_a_missing_vote_is_no_vote_and_two_of_three_still_decide(gateway, asked):  # noqa: F811
+def test_a_missing_vote_is_no_vote_and_two_of_three_still_decide(gateway, asked):
     gateway.answers = in_turn(unreadable, saying({"medic": "yes"}), saying({"medic": "less precise"}))
     run = judged(asked, votes=3)
     assert scores(run) == {"bus man": 0, "coach driver": 0, "pilot": 0, "medic": 0.5}
@@ -76,7 +75,7 @@ def test_a_missing_vote_is_no_vote_and_two_of_three_still_decide(gateway, asked)
     assert (split_votes(run).hits, split_votes(run).n) == (1, 4)
 
 
-def test_too_few_votes_leave_the_questions_open(gateway, asked):  # noqa: F811
+def test_too_few_votes_leave_the_questions_open(gateway, asked):
     gateway.answers = in_turn(unreadable, saying({"medic": "yes"}), unreadable)
     run = judged(asked, votes=3)
     assert set(run.steps.values_list("state", "reason")) == {("skipped", "refused")}
@@ -87,7 +86,7 @@ def test_too_few_votes_leave_the_questions_open(gateway, asked):  # noqa: F811
     assert (health.unsaid.hits, health.unsaid.n, health.split.percent) == (4, 4, None)
 
 
-def test_one_vote_asks_what_was_always_asked(asked):  # noqa: F811
+def test_one_vote_asks_what_was_always_asked(asked):
     run = ask(asked)
     old = {key: value for key, value in run.plan.items() if key != "votes"}
     step = run.steps.order_by("pk").first()
@@ -99,7 +98,7 @@ def test_one_vote_asks_what_was_always_asked(asked):  # noqa: F811
     assert not {"votes", "split", "unreadable_votes"} & set(run.steps.first().result)
 
 
-def test_what_was_voted_is_not_asked_again(asked):  # noqa: F811
+def test_what_was_voted_is_not_asked_again(asked):
     run = ask(asked, votes=5)
     claim = engine._claim(run.pk)
     asker = Asker(claim.run, claim.step, claim.lease, lambda: None)
@@ -112,13 +111,13 @@ def test_what_was_voted_is_not_asked_again(asked):  # noqa: F811
     assert balanced(run)
 
 
-def test_a_judge_with_a_seed_of_its_own_votes_with_others_too(gateway, asked):  # noqa: F811
+def test_a_judge_with_a_seed_of_its_own_votes_with_others_too(gateway, asked):
     judged(asked, votes=3, model=RoleModel("scripted", 0.0, max_tokens=600, seed=7))
     assert {request.seed for request, _ in gateway.asked} == {7, 9, 11}
 
 
 @pytest.mark.parametrize("votes", [0, 2, 7])
-def test_other_numbers_start_nothing(asked, votes):  # noqa: F811
+def test_other_numbers_start_nothing(asked, votes):
     with pytest.raises(BadPlan, match="1, 3 or 5") as error:
         ask(asked, votes=votes)
     assert error.value.field == "votes"
@@ -132,7 +131,7 @@ def test_the_forecast_grows_with_the_votes():
     assert calls_of(Size(0, 0), 5).high == 0
 
 
-def test_over_the_wire_every_question_is_decided_or_open(served, corpus):  # noqa: F811
+def test_over_the_wire_every_question_is_decided_or_open(served, corpus):
     for truth in range(12):
         QuestionFactory(corpus=corpus, truth=f"driver {truth}", guess="pilot")
     run = judged(corpus, provider=served("refused=0.4"), votes=3)
@@ -144,7 +143,7 @@ def test_over_the_wire_every_question_is_decided_or_open(served, corpus):  # noq
     assert balanced(run)
 
 
-def test_the_form_offers_votes_and_starts_with_them(client_of, admin, asked, monkeypatch):  # noqa: F811
+def test_the_form_offers_votes_and_starts_with_them(client_of, admin, asked, monkeypatch):
     monkeypatch.setattr(engine, "ask_for_hands", lambda *_: None)
     ProviderFactory(name="rules")
     browser, where = client_of(admin), reverse("matching_new", args=[asked.public_id])
