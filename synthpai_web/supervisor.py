@@ -20,7 +20,7 @@ class ChildEnded(Exception):
     """A process that should stay up ended by itself; its log says why."""
 
 
-class Stopped(Exception):
+class Stopped(BaseException):  # no error: who catches every Exception must let it through
     """SIGINT, SIGTERM or SIGHUP: the person wants an end."""
 
 

@@ -15,6 +15,7 @@ from evaluation.services.masking import BadMasking, carry_out, mask_corpus
 from evaluation.services.masking_maskers import Kind
 from evaluation.tasks import mask_texts, sweep_maskings
 from simulation.models import AuditEntry, Comment
+from synthpai_web.supervisor import Stopped
 from tests.factories.simulation import CommentFactory, CorpusFactory, ProfileFactory, ThreadFactory
 from tests.running import committing
 
@@ -235,6 +236,19 @@ def test_an_engine_that_is_gone_is_a_failure_with_words(corpus, comments, masker
     carry_out(one.pk)
     one.refresh_from_db()
     assert (one.state, "pip install it" in one.reason) == ("failed", True)
+
+
+def test_who_stops_the_program_stops_it_and_the_masking_goes_on_later(corpus, comments, masker):
+    one = mask_corpus(corpus, name="first", masker="one")
+    masker.trouble = Stopped()
+    with pytest.raises(Stopped):
+        carry_out(one.pk)
+    one.refresh_from_db()
+    assert one.state != Masking.FAILED
+    masker.trouble = None
+    carry_out(one.pk)
+    one.refresh_from_db()
+    assert one.state == Masking.DONE
 
 
 @committing
