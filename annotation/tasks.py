@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from annotation.exchange import uploads
+from annotation.exchange import undoing, uploads
 from annotation.services import claims, following, judging, tagging
 from simulation.services import engine
 
@@ -16,9 +16,17 @@ def run_import(import_id: int) -> None:
 
 @shared_task
 def sweep_imports() -> None:
-    """Takes up imports that a dead worker or a lost message left behind."""
+    """Takes up imports and undoings that a dead worker or a lost message left behind."""
     for import_id in uploads.stale():
         run_import.delay(import_id)
+    for import_id in undoing.stale():
+        run_undo.delay(import_id)
+
+
+@shared_task
+def run_undo(import_id: int) -> None:
+    """Undoes a whole import."""
+    undoing.run(import_id=import_id)
 
 
 @shared_task

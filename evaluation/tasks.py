@@ -5,13 +5,14 @@ from typing import Any
 from celery import shared_task
 from django.db import IntegrityError, OperationalError
 
-from evaluation.exchange import importing_uploads
+from evaluation.exchange import importing_uploads, release_differences, release_making, release_push
 from evaluation.services import (
     following,
     inferring,
     masking,
     masking_rewriting,
     matching,
+    naming,
     reports,
     scoring_many,
     scoring_stale,
@@ -77,6 +78,12 @@ def advance_rewriting(run_id: int) -> None:
 
 
 @shared_task
+def advance_topics(run_id: int) -> None:
+    """Asks a model to name communities for threads."""
+    engine.carry_on(run_id=run_id, work=naming.Naming())
+
+
+@shared_task
 def sweep_maskings() -> None:
     """Takes up maskings that a dead worker or a lost message left behind; ends those whose run has ended."""
     masking_rewriting.follow_rewritings()
@@ -88,3 +95,31 @@ def sweep_maskings() -> None:
 def follow_labels() -> None:
     """Scores anew what was scored against labels that have changed since."""
     scoring_stale.follow_labels()
+
+
+@shared_task
+def make_release(release_id: int) -> None:
+    """Writes the files of a release. Delivered twice, the second finds it taken and does nothing."""
+    release_making.make(release_id)
+
+
+@shared_task
+def make_difference(difference_id: int) -> None:
+    """Compares two releases. Delivered twice, the second finds it taken and does nothing."""
+    release_differences.make(difference_id)
+
+
+@shared_task
+def push_release(release_id: int, repository: str, variable: str, public: bool) -> None:
+    """Sends a release to a hub. Can be repeated."""
+    release_push.push(release_id, repository=repository, variable=variable, public=public)
+
+
+@shared_task
+def sweep_releases() -> None:
+    """Takes up releases and differences that a dead worker or a lost message left behind."""
+    release_differences.sweep_folders()
+    for release_id in release_making.stale():
+        make_release.delay(release_id)
+    for difference_id in release_differences.stale():
+        make_difference.delay(difference_id)

@@ -1,8 +1,9 @@
 """Doors for the worker: ids in, one service call, done."""
 
 from celery import shared_task
+from django.utils import timezone
 
-from simulation.services import artefacts, engine, sweeping
+from simulation.services import artefacts, engine, sweeping, webhook_sending
 from simulation.services.profiling import Profiling
 from simulation.services.simulating import Simulation
 
@@ -29,3 +30,9 @@ def sweep_runs() -> None:
 def scan_artefacts(corpus_id: int, by_id: int | None = None) -> None:
     """Looks through the comments of a corpus. Delivered twice, the second finds nothing new."""
     artefacts.scan(corpus_id=corpus_id, by_id=by_id)
+
+
+@shared_task
+def send_webhooks() -> None:
+    """Sends the messages that are due. Called too often, the second finds nothing to send."""
+    webhook_sending.send_due(now=timezone.now())

@@ -5,6 +5,7 @@ from django.urls import path
 from simulation.views import (
     accounts,
     artefacts,
+    audit,
     browse,
     budget,
     corpus_new,
@@ -23,6 +24,8 @@ from simulation.views import (
     run_live,
     run_start,
     runs,
+    tokens,
+    webhooks,
 )
 
 urlpatterns = [
@@ -31,9 +34,12 @@ urlpatterns = [
     path("join/<str:token>/", accounts.join, name="join"),
     path("account/", accounts.account, name="account"),
     path("account/password/", accounts.password, name="password"),
+    path("account/tokens/", tokens.token_list, name="tokens"),
+    path("account/tokens/<slug:token_id>/revoke/", tokens.token_revoke, name="token_revoke"),
     path("people/", people.people_list, name="people"),
     path("people/invite/", people.invite, name="invite"),
-    path("people/audit/", people.audit_list, name="audit"),
+    path("people/audit/", audit.audit_list, name="audit"),
+    path("people/audit.csv", audit.table, name="audit_csv"),
     path("people/invitations/<str:public_id>/revoke/", people.invitation_revoke, name="invitation_revoke"),
     path("people/<str:public_id>/roles/", people.membership_grant, name="membership_grant"),
     path("people/<str:public_id>/roles/revoke/", people.membership_revoke, name="membership_revoke"),
@@ -53,6 +59,12 @@ urlpatterns = [
     path("corpora/<slug:corpus_id>/artefacts/bulk/", artefacts.bulk, name="artefacts_bulk"),
     path("corpora/<slug:corpus_id>/artefacts/<slug:artefact_id>/", artefacts.artefact, name="artefact"),
     path("corpora/<slug:corpus_id>/runs/new/", run_start.new, name="run_new"),
+    path("corpora/<slug:corpus_id>/webhooks/", webhooks.webhook_list, name="webhooks"),
+    path("corpora/<slug:corpus_id>/webhooks/new/", webhooks.webhook_new, name="webhook_new"),
+    path("webhooks/<slug:webhook_id>/", webhooks.webhook, name="webhook"),
+    path("webhooks/<slug:webhook_id>/act/", webhooks.webhook_act, name="webhook_act"),
+    path("webhooks/<slug:webhook_id>/remove/", webhooks.webhook_remove, name="webhook_remove"),
+    path("webhooks/messages/<slug:delivery_id>/again/", webhooks.delivery_again, name="delivery_again"),
     path("profiles/<slug:profile_id>/", browse.profile, name="profile"),
     path("profiles/<slug:profile_id>/edit/", profile_edit.edit, name="profile_edit"),
     path("profiles/<slug:profile_id>/act/", profile_check.act, name="profile_act"),

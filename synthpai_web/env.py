@@ -6,6 +6,7 @@ recorded: a test compares the record with `.env.example`.
 """
 
 from collections.abc import Mapping
+from datetime import datetime, time
 from pathlib import Path
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -81,6 +82,14 @@ class Env:
         except (KeyError, ValueError, OSError):
             raise BadSetting(name, f"{raw!r} is not a time zone; write one as Europe/Zurich") from None
         return raw
+
+    def time(self, name: str, default: str) -> time:
+        """A time of day as HH:MM."""
+        raw = self._raw(name) or default
+        try:
+            return datetime.strptime(raw, "%H:%M").time()  # noqa: DTZ007 - a time of day has no zone
+        except ValueError:
+            raise BadSetting(name, f"{raw!r} is not a time of day; write one as 02:30") from None
 
     def folder(self, name: str, default: Path) -> Path:
         """A folder's path; it need not exist yet, but may not be a file."""

@@ -19,6 +19,7 @@ from evaluation.services import (
     label_sets,
     masking,
     masking_rewriting,
+    naming,
     reports,
     scoring,
 )
@@ -31,6 +32,7 @@ from synthpai_web import simulated
 from synthpai_web.simulated import Model
 
 LABELS, GUESSES = "inherited from the tags", "who wrote this?"
+COMMUNITIES = "where would it be posted?"
 MASKED, FORMS, REWRITTEN = "by rules", "by form", "rewritten"
 CALLS_A_COMMENT = 12
 """Of a rewriting run, at most."""
@@ -47,6 +49,8 @@ def evaluate(by: User, tags: Run, model: Model, say: Callable[[str], None]) -> P
     if labels is None:
         return None
     better = model.provider.default_model
+    if not model.paid:
+        simulated.see_through(_named(by, corpus, model), say)
     into = _asked(by, corpus, labels, model, better, None)
     asked = [into]
     if not model.paid:
@@ -64,6 +68,14 @@ def evaluate(by: User, tags: Run, model: Model, say: Callable[[str], None]) -> P
     if choice := boards.choose(corpus, {"labels": labels.public_id}):
         reports.ask_for(corpus, "board", choice.parameters)
     return into
+
+
+def _named(by: User, corpus: Corpus, model: Model) -> Run:
+    """The run that names communities for the threads: the one that is there, or a new one."""
+    if known := Run.objects.filter(corpus=corpus, kind=Run.TOPICS).first():
+        return known
+    asked = RoleModel(model.provider.default_model, 0.1, max_tokens=2000)
+    return naming.start_naming(corpus, naming.Wish(COMMUNITIES, model.provider, asked), by=by)
 
 
 def _labels(by: User, corpus: Corpus, tags: Run) -> LabelSet | None:

@@ -54,6 +54,11 @@ class RequestLog:
             request_id.reset(token)
 
 
+def is_api(request: HttpRequest) -> bool:
+    """Whether an address is one of the API, whose errors are no pages."""
+    return request.path.startswith("/api/")
+
+
 SMALL = 500_000
 """Bytes of a form without a file."""
 
@@ -62,7 +67,7 @@ class RefuseNul:
     """Answers 400 to text with a NUL character in it, which PostgreSQL cannot hold and no person types.
 
     Looks at the address and at the fields of forms. Uploads are left unread here; their forms look for
-    themselves.
+    themselves. So does the API, which answers in its own way.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -72,6 +77,8 @@ class RefuseNul:
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
+        if is_api(request):
+            return None
         sent = [request.GET]
         if request.content_type == "application/x-www-form-urlencoded" or _is_small_form(request):
             try:

@@ -3,9 +3,12 @@
 import os
 from pathlib import Path
 
+from celery.schedules import crontab
 from csp.constants import NONE, SELF
 
 from synthpai_web import embedded
+from synthpai_web.api_settings import REST_FRAMEWORK as REST_FRAMEWORK
+from synthpai_web.api_settings import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
 from synthpai_web.database import broker_address, django_database
 from synthpai_web.demo_key import secret_key
 from synthpai_web.env import Env
@@ -55,6 +58,8 @@ INSTALLED_APPS = [
     "template_partials",
     "csp",
     "axes",
+    "rest_framework",
+    "drf_spectacular",
 ]
 
 MIDDLEWARE = [
@@ -127,6 +132,9 @@ AXES_DISABLE_ACCESS_LOG = True
 PROXY_COUNT = env.whole("PROXY_COUNT", 0, least=0, most=10)
 AXES_CLIENT_IP_CALLABLE = "synthpai_web.middleware.client_address"
 
+# Requests a minute of one token, or of one person's browser, to the API.
+API_RATE = env.whole("API_RATE", 600, least=1, most=1_000_000)
+
 # --- Security ---------------------------------------------------------------------------------------
 HTTPS = env.flag("HTTPS", default=not (DEMO or DEBUG))
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
@@ -167,6 +175,11 @@ STORAGES = {
     },
 }
 MEDIA_ROOT = env.folder("MEDIA_ROOT", VAR_DIR / "files")
+# Every night one file with everything (docs/operators.md). "HH:MM" in TIME_ZONE.
+BACKUP = env.flag("BACKUP", default=True)
+BACKUP_DIR = env.folder("BACKUP_DIR", VAR_DIR / "backups")
+BACKUP_KEEP = env.whole("BACKUP_KEEP", 14, least=1, most=3650)
+BACKUP_AT = env.time("BACKUP_AT", "02:30")
 UPLOAD_LIMIT_MB = env.whole("UPLOAD_LIMIT_MB", 512, least=1, most=10_000)
 FILE_UPLOAD_PERMISSIONS = 0o600
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
@@ -183,6 +196,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 2, "interval_start": 0, "interval_step": 0.2}
 CELERY_TASK_IGNORE_RESULT = True
+CELERY_TIMEZONE = TIME_ZONE
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -200,19 +214,27 @@ CELERY_TASK_ROUTES = {
     "evaluation.tasks.advance_matching": {"queue": "llm"},
     "evaluation.tasks.advance_inference": {"queue": "llm"},
     "evaluation.tasks.advance_rewriting": {"queue": "llm"},
+    "evaluation.tasks.advance_topics": {"queue": "llm"},
     "evaluation.tasks.make_reports": {"queue": "stats"},
     "evaluation.tasks.*": {"queue": "io"},
+    "synthpai_web.tasks.*": {"queue": "io"},
 }
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "simulation.tasks.sweep_runs", "schedule": 5.0},
+    "send-webhooks": {"task": "simulation.tasks.send_webhooks", "schedule": 5.0, "options": {"expires": 30}},
     "follow-simulations": {"task": "annotation.tasks.follow_simulations", "schedule": 5.0},
     "release-leases": {"task": "annotation.tasks.release_leases", "schedule": 15.0},
     "sweep-imports": {"task": "annotation.tasks.sweep_imports", "schedule": 60.0},
     "sweep-maskings": {"task": "evaluation.tasks.sweep_maskings", "schedule": 15.0},
     "sweep-result-imports": {"task": "evaluation.tasks.sweep_result_imports", "schedule": 60.0},
+    "sweep-releases": {"task": "evaluation.tasks.sweep_releases", "schedule": 60.0},
     "follow-inferences": {"task": "evaluation.tasks.follow_inferences", "schedule": 5.0},
     "follow-labels": {"task": "evaluation.tasks.follow_labels", "schedule": 60.0},
     "make-reports": {"task": "evaluation.tasks.make_reports", "schedule": 15.0},
+    "nightly": {
+        "task": "synthpai_web.tasks.nightly",
+        "schedule": crontab(hour=BACKUP_AT.hour, minute=BACKUP_AT.minute),
+    },
 }
 
 # Fonts are looked up once a machine, not once a container that cannot write at home.
@@ -228,9 +250,12 @@ RUN_TASKS = {
     "match": "evaluation.tasks.advance_matching",
     "infer": "evaluation.tasks.advance_inference",
     "mask": "evaluation.tasks.advance_rewriting",
+    "topics": "evaluation.tasks.advance_topics",
 }
 # A provider on a private address (host or host:port) is refused unless it is named here.
 LLM_PRIVATE_ADDRESSES = env.words("LLM_PRIVATE_ADDRESSES")
+# The same for the addresses that webhooks tell.
+WEBHOOK_PRIVATE_ADDRESSES = env.words("WEBHOOK_PRIVATE_ADDRESSES")
 # A step whose worker has not been heard from for so long is given to another.
 STEP_LEASE_SECONDS = env.whole("STEP_LEASE_SECONDS", 30, least=2, most=3600)
 # Calls in flight to one model, over all workers: at the start, and at most however well it goes.
@@ -239,6 +264,9 @@ LANE_MOST = env.whole("LANE_MOST", 64, least=1, most=10_000)
 
 # What turns comments into vectors for the report of diversity; nothing does where it is empty.
 EMBEDDER = env.choice("EMBEDDER", "", ("wordllama", ""))
+
+# Address of the hub to which releases are sent; empty: the one that its library knows.
+HUB_ENDPOINT = env.url("HUB_ENDPOINT", ("https", "http"))
 
 # The demo asks a real provider only with DEMO_PAID=1 and a key, and never more often than this.
 DEMO_PAID = env.flag("DEMO_PAID")

@@ -2,13 +2,15 @@
 
 from django.urls import include, path
 
-from synthpai_web import views
+from synthpai_web import operations, views
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("operations/", operations.operations, name="operations"),
     path("help/", views.help_page, name="help"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
+    path("api/v1/", include("synthpai_web.api_urls")),
     path("", include("simulation.urls")),
     path("", include("annotation.urls")),
     path("", include("evaluation.urls")),

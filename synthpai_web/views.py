@@ -12,9 +12,11 @@ from annotation.selectors import queue as work
 from simulation.domain.attributes import CERTAINTY, HARDNESS, TARGETS
 from simulation.domain.roles import Right
 from simulation.models import Corpus
+from simulation.rest.problems import CONTENT_TYPE, problem
 from simulation.selectors import workers
 from simulation.selectors.access import PersonRequest, public, rights_of, signed_in
 from synthpai_web import health
+from synthpai_web.middleware import is_api
 
 
 @signed_in
@@ -80,6 +82,9 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def broken(request: HttpRequest) -> HttpResponse:
     """Drawn without the database, which may be what is broken."""
+    if is_api(request):
+        said = "Something broke on our side; it was not done. Try again, with the same Idempotency-Key."
+        return JsonResponse(problem(500, said), status=500, content_type=CONTENT_TYPE)
     return HttpResponse(
         "<!doctype html><html lang=en><meta charset=utf-8><title>Something broke · SynthPAI Studio</title>"
         "<h1>Something broke on our side</h1><p>What you had submitted before is safe. Go back and try again;"

@@ -37,10 +37,11 @@ class Page:
 
 
 class Visitor:
-    """A person at a browser: cookies, forms with their tokens, redirects followed."""
+    """A person at a browser (cookies, forms with their tokens, redirects), or a script with a token."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, *, token: str = "") -> None:
         self.base = base.rstrip("/")
+        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
 
     def _open(self, request: urllib.request.Request, expect: int) -> Page:
@@ -56,7 +57,14 @@ class Visitor:
         return page
 
     def get(self, path: str, expect: int = 200) -> Page:
-        return self._open(urllib.request.Request(self.base + path), expect)  # noqa: S310 - loopback
+        asked = urllib.request.Request(self.base + path, headers=self.headers)  # noqa: S310 - loopback
+        return self._open(asked, expect)
+
+    def content(self, path: str) -> bytes:
+        """A file as it is."""
+        asked = urllib.request.Request(self.base + path, headers=self.headers)  # noqa: S310 - loopback
+        with self.opener.open(asked, timeout=30) as answer:
+            return bytes(answer.read())
 
     def post(self, path: str, fields: dict[str, str], *, on: Page, expect: int = 200) -> Page:
         """Sends a form of the page `on`, with its token."""

@@ -50,6 +50,15 @@ def _heading(
     return renderer.renderToken(tokens, place, options, env)
 
 
+def _cell(
+    renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType
+) -> str:
+    """A column that is set to the right gets our class for that: a style of its own would be refused."""
+    if tokens[place].attrs.pop("style", "") == "text-align:right":
+        tokens[place].attrSet("class", "r")
+    return renderer.renderToken(tokens, place, options, env)
+
+
 def _table(*_: object) -> str:
     return '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table class="table">\n'
 
@@ -66,6 +75,8 @@ def _reader() -> MarkdownIt:
         "link_open": _link,
         "heading_open": _heading,
         "heading_close": _heading,
+        "th_open": _cell,
+        "td_open": _cell,
         "table_open": _table,
         "table_close": _table_end,
     }

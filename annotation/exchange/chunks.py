@@ -7,7 +7,7 @@ the last comment's place, so no cursor stays open while a slow reader downloads.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Exists, F, Min, OuterRef, Prefetch, Q, QuerySet
@@ -73,6 +73,12 @@ def items(corpus: Corpus, *, reviewed_only: bool = False, withdrawn: bool = Fals
         chunk = list(comments.filter(behind, sequence__gte=last.sequence)[:SIZE])
 
 
+def items_of(keys: Sequence[int]) -> list[Item]:
+    """The comments with these primary keys, in the order of arrival: a chunk that somebody else has chosen."""
+    chosen = Comment.objects.filter(pk__in=keys).order_by("sequence", "pk")
+    return _with_replies(list(_with_all_that_is_said(chosen)))
+
+
 def _comments(corpus: Corpus, *, reviewed_only: bool, withdrawn: bool) -> QuerySet[Comment]:
     comments = Comment.objects.filter(corpus=corpus).order_by("sequence", "pk")
     if not withdrawn:
@@ -80,6 +86,10 @@ def _comments(corpus: Corpus, *, reviewed_only: bool, withdrawn: bool) -> QueryS
     if reviewed_only:
         reviews = Annotation.objects.filter(comment=OuterRef("pk"), person__isnull=False, over_quota=False)
         comments = comments.filter(Exists(reviews))
+    return _with_all_that_is_said(comments)
+
+
+def _with_all_that_is_said(comments: QuerySet[Comment]) -> QuerySet[Comment]:
     labels = Prefetch("labels", AttributeLabel.objects.select_related("suggestion").order_by("pk"))
     return comments.annotate(parent_external_id=F("parent__external_id")).prefetch_related(
         "profile",

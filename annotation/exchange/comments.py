@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from annotation.exchange.guesses import read_guesses
@@ -17,6 +18,9 @@ LONGEST_PHRASE = 200
 COMMON = ("author", "username", "profile", "text", "guesses", "reviews")
 PHRASE = "guess_feature"
 REMEMBERED = 5000
+SOURCES = ("real", "synthetic")
+WHEN, SOURCE = "created_at", "source"
+"""Optional fields of a comment; they stand in `extra` under these names where they say what they should."""
 
 
 class CommentReader:
@@ -63,7 +67,12 @@ class CommentReader:
         """What the model has no column for."""
         extra = record.extra
         if not source.keys() <= self._fields:
-            extra["fields"] = {key: value for key, value in source.items() if key not in self._fields}
+            fields = {key: value for key, value in source.items() if key not in self._fields}
+            extra |= {
+                key: fields.pop(key) for key in (WHEN, SOURCE) if key in fields and said(key, fields[key])
+            }
+            if fields:
+                extra["fields"] = fields
         if not self._noted <= source.keys():
             extra[NOT_GIVEN] = sorted(self._noted - source.keys())
         guesses = source.get("guesses", self._no_guesses)
@@ -94,6 +103,19 @@ class CommentReader:
             if len(self._checked) >= REMEMBERED:
                 self._checked.clear()
             self._checked[key] = profile
+
+
+def said(field: str, given: Any) -> bool:
+    """Whether `given` is a time (ISO 8601), or the word real or synthetic, as the field asks for."""
+    if field == SOURCE:
+        return given in SOURCES
+    if not isinstance(given, str):
+        return False
+    try:
+        datetime.fromisoformat(given)
+    except ValueError:
+        return False
+    return True
 
 
 def phrase(given: Any, place: Place, field: str) -> str | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, transaction
@@ -16,16 +17,19 @@ from django.db.models import Model
 from django.utils import timezone
 
 from annotation.exchange.copying import analyze
+from annotation.exchange.describing import Described, describe
 from annotation.exchange.files import BadPath, Source, TreeFile, files_of, source
+from annotation.exchange.journal import Journal
 from annotation.exchange.problems import SHOWN, Problem, Problems
 from annotation.exchange.reading import Unreadable, is_text
 from annotation.exchange.reports import FileReport, ImportReport, Tally, tallies
 from annotation.exchange.upsert import Job, lock
 from annotation.exchange.upsert_profiles import Authors
+from annotation.exchange.watching import NOBODY, Watch, reading_for
 from simulation.models import Corpus, User
 from simulation.services.corpora import create_corpus
 
-__all__ = ["BadPath", "ImportReport", "import_paths"]
+__all__ = ["BadPath", "Described", "ImportReport", "Unreadable", "describe", "import_paths"]
 
 WORTH_ANALYSING = 20_000
 """New rows of one import from which on the planner's numbers are renewed at once."""
@@ -51,19 +55,29 @@ def import_paths(
     description: str = "",
     licence: str = "",
     language: str = "en",
+    options: Mapping[str, Any] | None = None,
+    watch: Watch = NOBODY,
+    journal: Journal | None = None,
+    list_problem: Callable[[Problem], None] | None = None,
 ) -> ImportReport:
     """Imports files, and folders with profiles.json and threads/, into the corpus of this name.
 
     One transaction a file: an invalid file changes nothing; those before it stay, those after it are only
     checked. The corpus is made, with description, licence and language, if there is none. A dry run does it
-    all and takes it back, so its counts are those of the real run.
+    all and takes it back, so its counts are those of the real run. `options["mapping"]` says what the columns
+    of foreign tables among the files stand for (annotation/domain/column_mapping.py).
 
-    Raises BadPath for a path without a file, ValidationError for a name that no corpus can have.
+    `watch` hears how far it is and may stop it; `journal` notes what is made and changed; `list_problem` gets
+    every problem, of which the report has the first hundred.
+
+    Raises BadPath for a path without a file, ValidationError for a name that no corpus can have, and Stopped.
     """
     begun = monotonic()
     _check_texts(name=corpus_name, description=description, licence=licence)
-    run = _Run(NewCorpus(corpus_name.strip(), by, description, licence, language))
+    wanted = NewCorpus(corpus_name.strip(), by, description, licence, language)
+    run = _Run(wanted, (options or {}).get("mapping"), watch, journal, list_problem)
     with ExitStack() as stack:
+        stack.enter_context(reading_for(watch))
         if dry_run:
             stack.enter_context(transaction.atomic())
         for path in files_of(paths):
@@ -87,6 +101,10 @@ class _Run:
     """The files of one import, one after the other."""
 
     wanted: NewCorpus
+    mapping: Mapping[str, Any] | None = None
+    watch: Watch = NOBODY
+    journal: Journal | None = None
+    list_problem: Callable[[Problem], None] | None = None
     tallies: dict[str, Tally] = field(default_factory=tallies)
     files: list[FileReport] = field(default_factory=list)
     warnings: Counter[str] = field(default_factory=Counter)
@@ -100,10 +118,11 @@ class _Run:
 
     def take(self, path: Path) -> None:
         """Checks a file and, unless one before it was invalid, stores it."""
-        problems = Problems(path.name)
+        problems = Problems(path.name, self.list_problem)
         job = None
+        self.watch.stage("checking")
         try:
-            file = source(path, problems)
+            file = source(path, problems, self.mapping)
             if isinstance(file, TreeFile):
                 self._check_name(file, problems)
             file.check()
@@ -122,11 +141,12 @@ class _Run:
         self.trees.add(file.name)
 
     def _store(self, file: Source, problems: Problems) -> Job:
+        self.watch.stage("storing")
         try:
             with transaction.atomic():
                 corpus = self.corpus or _corpus(self.wanted)
                 lock(corpus)
-                job = Job(corpus, problems, timezone.now())
+                job = Job(corpus, problems, timezone.now(), self.watch, self.journal)
                 file.store(job, self.authors)
                 if problems.total:
                     transaction.set_rollback(True)

@@ -24,7 +24,10 @@ SUSPICIOUS = re.compile(
 )
 WHOLE = 1e16
 DEEPEST = 400
-TOO_DEEP = "is nested too deeply; replies to replies go to about fifty levels"
+TOO_DEEP = (
+    "is nested too deeply: a tree holds some ninety levels of replies; write deeper threads as rows,"
+    " one comment a line with parent_id"
+)
 
 
 class BadCharacter(ValueError):

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from annotation.exchange.flat import read_rows
+from annotation.exchange.flat import read_rows, values
 from annotation.exchange.layouts import Layout, layout_of
+from annotation.exchange.mapped import Mapped
 from annotation.exchange.outline import Outline
 from annotation.exchange.problems import Problems
-from annotation.exchange.profiles import read_profiles
+from annotation.exchange.profiles import read_profile_lines, read_profiles
 from annotation.exchange.reading import is_text, readable, stem
-from annotation.exchange.trees import Tree, read_tree
-from annotation.exchange.upsert import Job, batches, store_threads
+from annotation.exchange.records import Given
+from annotation.exchange.trees import Tree, read_tree, read_trees
+from annotation.exchange.upsert import BATCH, Job, Threads, batches, store_threads
 from annotation.exchange.upsert_comments import CommentStore
 from annotation.exchange.upsert_profiles import Authors, store_profiles
 
@@ -56,6 +60,8 @@ def _files_at(path: Path) -> list[Path]:
 
 
 def _in_folder(folder: Path) -> list[Path]:
+    if (folder / "manifest.json").is_file() and (released := _of_release(folder)):
+        return released
     profiles = [
         folder / f"profiles{ending}" for ending in ENDINGS if (folder / f"profiles{ending}").is_file()
     ]
@@ -75,6 +81,14 @@ def _in_folder(folder: Path) -> list[Path]:
     return profiles + sorted(threads, key=_natural)
 
 
+def _of_release(folder: Path) -> list[Path]:
+    """The files of a release that together say all that can be imported: the others repeat it as tables."""
+    found = []
+    for name in ("profiles.jsonl", "synthpai.jsonl"):
+        found += [path for ending in ("", ".gz") if (path := folder / f"{name}{ending}").is_file()][:1]
+    return found if found and found[-1].name.startswith("synthpai") else []
+
+
 def _natural(path: Path) -> list[tuple[int, str]]:
     """Sorts thread_2 before thread_10."""
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", path.name)]
@@ -87,26 +101,31 @@ class Source(Protocol):
     def store(self, job: Job, authors: Authors) -> None: ...
 
 
-def source(path: Path, problems: Problems) -> Source:
-    """The file, by its layout. Raises Unreadable."""
+def source(path: Path, problems: Problems, mapping: Mapping[str, Any] | None = None) -> Source:
+    """The file, by its layout; `mapping` says what a foreign table's columns stand for. Raises Unreadable."""
     layout = layout_of(path)
-    if layout is Layout.PROFILES:
-        return ProfilesFile(path, problems)
+    if layout in (Layout.PROFILES, Layout.PROFILE_LINES):
+        return ProfilesFile(path, layout, problems)
     if layout is Layout.TREE:
         return TreeFile(path, problems)
-    return RowsFile(path, layout, problems)
+    if layout is Layout.TREES:
+        return TreesFile(path, problems)
+    if layout.foreign or mapping:
+        return RowsFile(Mapped(path, layout, mapping), problems)
+    return RowsFile(partial(values, path, layout), problems)
 
 
 class ProfilesFile:
-    def __init__(self, path: Path, problems: Problems) -> None:
+    def __init__(self, path: Path, layout: Layout, problems: Problems) -> None:
         self._path, self._problems = path, problems
+        self._read = read_profiles if layout is Layout.PROFILES else read_profile_lines
 
     def check(self) -> None:
-        for _ in read_profiles(self._path, self._problems):
+        for _ in self._read(self._path, self._problems):
             pass
 
     def store(self, job: Job, authors: Authors) -> None:
-        store_profiles(read_profiles(self._path, job.problems), job)
+        store_profiles(self._read(self._path, job.problems), job)
 
 
 class TreeFile:
@@ -131,29 +150,74 @@ class TreeFile:
         store.finish()
 
 
-class RowsFile:
-    """Rows are read twice: once to check them and to learn who replies to whom, once to store them."""
+class TreesFile:
+    """Trees, one a line, are read twice; never more than some thousand comments are held."""
 
-    def __init__(self, path: Path, layout: Layout, problems: Problems) -> None:
-        self._path, self._layout, self._problems = path, layout, problems
-        self._outline = Outline()
+    def __init__(self, path: Path, problems: Problems) -> None:
+        self._path, self._problems = path, problems
 
     def check(self) -> None:
-        for _ in read_rows(self._path, self._layout, self._problems, self._outline):
+        for _ in read_trees(self._path, self._problems):
             pass
-        if self._problems.total:
-            self._outline.settle((), self._problems)
 
     def store(self, job: Job, authors: Authors) -> None:
         job.problems.warnings.clear()  # the second reading finds them again
-        outline = self._outline
-        store = CommentStore(
-            job, authors, store_threads(outline.threads.values(), job), outline.next_position
-        )
-        store.register(list(outline.rows))
-        outline.settle(store.stored_above(outline.strangers()), job.problems)
-        for batch in batches(read_rows(self._path, self._layout, job.problems)):
-            for record in batch:
-                outline.place(record)
+        threads = Threads()
+        store = CommentStore(job, authors, threads, lambda record: record.position or 0)
+        for group in _together(read_trees(self._path, job.problems)):
+            threads.replace(store_threads([tree.thread for tree in group], job))
+            store.forget()
+            for new in (True, False):
+                mine = (tree for tree in group if (tree.thread.external_id in threads.new) is new)
+                store.register([one.external_id for tree in mine for one in tree.comments], all_new=new)
+            for batch in batches(chain.from_iterable(tree.comments for tree in group)):
+                store.store(batch)
+        store.finish()
+
+
+def _together(trees: Iterable[Tree]) -> Iterator[list[Tree]]:
+    """Small trees in groups that are worth a COPY; a large one is a group of its own."""
+    group: list[Tree] = []
+    size = 0
+    for tree in trees:
+        group.append(tree)
+        size += len(tree.comments)
+        if size >= BATCH:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+class RowsFile:
+    """Rows are read twice: once to check them and to learn who replies to whom, once to store them."""
+
+    def __init__(self, rows: Callable[[Problems], Iterable[Given]], problems: Problems) -> None:
+        self._rows, self._problems = rows, problems
+        self._outline = Outline()
+
+    def check(self) -> None:
+        for _ in read_rows(self._rows(self._problems), self._problems, self._outline):
+            pass
+        if self._problems.total:
+            self._outline.settle(self._problems)
+
+    def store(self, job: Job, authors: Authors) -> None:
+        job.problems.warnings.clear()  # the second reading finds them again
+        outline, threads = self._outline, Threads()
+        store = CommentStore(job, authors, threads, outline.next_position)
+        for records in outline.threads():
+            outline.keep_threads(store_threads(records, job).keys)
+        for ids in outline.ids():
+            store.forget()
+            store.register(ids)
+            outline.keep_keys(store.keys, store.stored)
+        for parents in outline.strangers():
+            outline.take_in(store.stored_above(parents))
+        outline.settle(job.problems)
+        for batch in batches(read_rows(self._rows(job.problems), job.problems)):
+            known = outline.place(batch)
+            threads.keys = known.threads
+            store.keys, store.stored = known.keys, known.stored
             store.store(batch)
         store.finish()

@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from annotation.exchange import decoding, reading, scanning
 from annotation.exchange.comments import LONGEST_ID, LONGEST_NAME, PHRASE, CommentReader, phrase
 from annotation.exchange.layouts import Layout
 from annotation.exchange.outline import Outline
+from annotation.exchange.plain_rows import as_flat
 from annotation.exchange.problems import Place, Problems, brief
 from annotation.exchange.reading import Unreadable
-from annotation.exchange.records import CommentRecord, ThreadRecord
+from annotation.exchange.records import CommentRecord, Given
 
 FIELDS = ("id", "thread_id", "parent_id", "children")
 
 
-class Given(NamedTuple):
-    line: int
-    value: Any
-
-
 def read_rows(
-    path: Path, layout: Layout, problems: Problems, outline: Outline | None = None
+    rows: Iterable[Given], problems: Problems, outline: Outline | None = None
 ) -> Iterator[CommentRecord]:
     """The comments of a file, one at a time, those with a problem left out.
 
     An `outline` takes in who replies to whom on the way, and the threads.
     """
-    reader = CommentReader(fields=FIELDS, no_guesses=None, note_missing=True)
+    published = CommentReader(fields=FIELDS, no_guesses=None, note_missing=True)
+    others = CommentReader(fields=FIELDS, no_guesses=None, note_missing=False)
     count = 0
-    for count, given in enumerate(_values(path, layout, problems), start=1):  # noqa: B007
+    for count, row in enumerate(rows, start=1):  # noqa: B007
         before = problems.total
-        record = _comment(given, reader, Place(problems, given.line))
-        if record and outline:
+        given = as_flat(row, problems)
+        record = _comment(given, others if given.names else published, given.place(problems))
+        if record and outline is not None:
             outline.add(record, _children(given.value, record))
-            _take_thread(record, outline)
+            outline.add_thread(record.thread, _phrase(record))
         if problems.total != before:
             problems.invalid["comments"] += 1
         elif record:
@@ -45,7 +43,7 @@ def read_rows(
         problems.add(None, "", "the file holds no rows")
 
 
-def _values(path: Path, layout: Layout, problems: Problems) -> Iterator[Given]:
+def values(path: Path, layout: Layout, problems: Problems) -> Iterator[Given]:
     if layout is Layout.ARRAY:
         for entry in scanning.Scanner(reading.chunks(path)).entries():
             yield Given(entry.line, entry.value)
@@ -93,9 +91,8 @@ def _children(source: dict[str, Any], record: CommentRecord) -> list[str]:
     return children
 
 
-def _take_thread(record: CommentRecord, outline: Outline) -> None:
-    thread = outline.threads.get(record.thread)
-    if thread is None:
-        thread = outline.threads[record.thread] = ThreadRecord(record.thread, "flat")
-    if thread.target_phrase is None and record.parent is None and PHRASE in record.extra:
-        thread.target_phrase = phrase(record.extra[PHRASE], record.place, f"profile.{PHRASE}")
+def _phrase(record: CommentRecord) -> str | None:
+    """By what the thread of a first comment asks for its target, where its profile says so."""
+    if record.parent is not None or PHRASE not in record.extra:
+        return None
+    return phrase(record.extra[PHRASE], record.place, f"profile.{PHRASE}")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.exchange.problems import NOT_GIVEN, Place, brief
-from annotation.exchange.records import SuggestionRecord
+from annotation.exchange.records import TAGGER, SuggestionRecord
 from simulation.domain.attributes import CATALOGUE, hardness_of_word
 
 FIELDS = ("feature", "guesses", "hardness", "certainty", "model_eval")
 LONGEST_WORD = 40
+LONGEST_MODEL = 100
+MODEL = "model"
+"""Optional: who guesses. Suggestions of several models for one attribute then stand side by side."""
 
 
 def read_guesses(given: Any, place: Place) -> list[SuggestionRecord] | None:
@@ -23,12 +26,13 @@ def read_guesses(given: Any, place: Place) -> list[SuggestionRecord] | None:
         place.problem("guesses", f"must be null or a list, not {brief(given)}")
         return None
     read: list[SuggestionRecord] = []
-    seen: dict[str, int] = {}
+    seen: dict[tuple[str, str], int] = {}
     for position, one in enumerate(given):
         before = place.total
         suggestion = _suggestion(one, position, place)
-        if suggestion and seen.setdefault(suggestion.attribute, position) != position:
-            first = seen[suggestion.attribute]
+        whose = (suggestion.tagger, suggestion.attribute) if suggestion else ("", "")
+        if suggestion and seen.setdefault(whose, position) != position:
+            first = seen[whose]
             message = f"“{suggestion.attribute}” has been guessed in guesses[{first}]; merge the two"
             place.problem(f"guesses[{position}].feature", message)
         if place.total != before:
@@ -70,7 +74,19 @@ def _suggestion(one: Any, position: int, place: Place) -> SuggestionRecord | Non
         certainty=certainty or None,
         model_eval=_scores(one.get("model_eval"), where, place),
         extra=extra,
+        tagger=_model(one.get(MODEL), where, place),
     )
+
+
+def _model(given: Any, where: str, place: Place) -> str:
+    """The tagger's name; what the field said stays in the suggestion's `extra`, and comes back out."""
+    if given is None or given == "":
+        return TAGGER
+    if not isinstance(given, str) or not given.strip() or len(given) > LONGEST_MODEL:
+        message = f"must be a model's name of 1 to {LONGEST_MODEL} characters, not {brief(given)}"
+        place.problem(f"{where}.{MODEL}", message)
+        return TAGGER
+    return given
 
 
 def _word(given: Any, where: str, place: Place) -> str:

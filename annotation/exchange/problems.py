@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,8 +31,10 @@ class Problem:
 class Problems:
     """Collects the problems of one file: the first hundred in full, the rest counted."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, each: Callable[[Problem], None] | None = None) -> None:
         self.file = file
+        self._each = each
+        """Is told of every problem."""
         self.shown: list[Problem] = []
         self.total = 0
         self.invalid: Counter[str] = Counter()
@@ -40,8 +43,13 @@ class Problems:
 
     def add(self, line: int | None, field: str, message: str) -> None:
         self.total += 1
+        if len(self.shown) >= SHOWN and self._each is None:
+            return
+        problem = Problem(self.file, line, field, message)
         if len(self.shown) < SHOWN:
-            self.shown.append(Problem(self.file, line, field, message))
+            self.shown.append(problem)
+        if self._each:
+            self._each(problem)
 
 
 @dataclass(slots=True)
@@ -87,6 +95,20 @@ class Place:
         else:
             return value
         return ""
+
+
+@dataclass(slots=True)
+class NamedPlace(Place):
+    """A place in a file whose fields have other names than ours: problems are said in the file's own."""
+
+    names: Callable[[str], str] = str
+
+    def problem(self, field: str, message: str) -> None:
+        where = f"{self.prefix}{field}" if field else self.prefix.rstrip("., ")
+        self.problems.add(self.line, self.names(where), message)
+
+    def inside(self, field: str) -> Place:
+        return NamedPlace(self.problems, self.line, f"{self.prefix}{field}.", self.names)
 
 
 def brief(value: object) -> str:

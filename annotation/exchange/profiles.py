@@ -40,6 +40,57 @@ def read_profiles(path: Path, problems: Problems) -> Iterator[ProfileRecord]:
         problems.add(None, "", "the file holds no profiles")
 
 
+def read_profile_lines(path: Path, problems: Problems) -> Iterator[ProfileRecord]:
+    """The profiles of a file with one a line, as releases have them; those with a problem are left out."""
+    seen: dict[str, int] = {}
+    names: dict[str, int] = {}
+    for line in reading.lines(path):
+        place, before = Place(problems, line.number), problems.total
+        record = None
+        try:
+            given = decoding.decode(line.data.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            place.problem("", reading.not_utf8(error))
+        except ValueError as error:
+            fault = decoding.fault(error, line=line.number)
+            problems.add(fault.line, fault.field, fault.message)
+        else:
+            record = _of_line(given, place)
+        if record:
+            _refuse_twice(record, seen, names, place)
+        if problems.total != before:
+            problems.invalid["profiles"] += 1
+        elif record:
+            yield record
+
+
+def _of_line(given: Any, place: Place) -> ProfileRecord | None:
+    if not isinstance(given, dict):
+        place.problem("", f"must be an object with a profile's fields, not {brief(given)}")
+        return None
+    given = dict(given)
+    key = next((key for key in ("external_id", "id") if given.get(key) is not None), "id")
+    external_id = place.text(given, key, LONGEST_NAME)
+    for name in ("external_id", "id"):
+        given.pop(name, None)
+    for part in ("facts", "extra"):
+        inner = given.pop(part, None)
+        if isinstance(inner, dict):
+            given = {**inner, **given}
+        elif inner is not None:
+            place.problem(part, f"must be an object, not {brief(inner)}")
+    given = {name: value for name, value in given.items() if value is not None or name not in CATALOGUE}
+    return read_profile(external_id, given, place) if external_id else None
+
+
+def _refuse_twice(record: ProfileRecord, seen: dict[str, int], names: dict[str, int], place: Place) -> None:
+    line = place.line or 0
+    if (first := seen.setdefault(record.external_id, line)) != line:
+        place.problem("id", f"stands in line {first} already; every profile has its own")
+    if (first := names.setdefault(record.username, line)) != line:
+        place.problem("username", f"“{record.username}” stands in line {first} already; give each its own")
+
+
 def decoded(given: Any, place: Place, field: str) -> dict[str, Any] | None:
     """`given` as an object, whether it came as one, as JSON in a string, or encoded twice over."""
     for _ in range(ENCODED_TIMES):

@@ -6,11 +6,12 @@ from typing import Any
 
 from annotation.domain.labels import State
 from annotation.exchange.chunks import Item, Pseudonyms
-from annotation.exchange.comments import PHRASE
+from annotation.exchange.comments import PHRASE, SOURCE, WHEN
+from annotation.exchange.guesses import MODEL
 from annotation.exchange.problems import NOT_GIVEN
 from annotation.exchange.profiles import AGES, profile_json
+from annotation.exchange.records import TAGGER
 from annotation.exchange.reviews import EMPTY, TIMES
-from annotation.exchange.upsert_suggestions import TAGGER
 from annotation.models import Annotation, AttributeLabel, Suggestion
 from simulation.domain.attributes import TARGET_KEYS
 from simulation.models import Comment
@@ -34,7 +35,7 @@ def published_row(item: Item, names: Pseudonyms) -> dict[str, Any]:
     for key in extra.get(NOT_GIVEN, ()):
         if key in ("author", "profile") or not row[key]:
             del row[key]
-    fields = extra.get("fields", {})
+    fields = extra.get("fields", {}) | {key: extra[key] for key in (WHEN, SOURCE) if key in extra}
     return row | {key: fields[key] for key in sorted(fields) if key not in row}
 
 
@@ -63,13 +64,20 @@ def _text(comment: Comment) -> str:
 
 
 def _guesses(item: Item) -> list[dict[str, Any]] | None:
-    """The imported suggestions; where there are none, those of the tagging run that came last."""
+    """The imported suggestions; where there are none, those of the tagging run that came last.
+
+    Suggestions that came with the names of their models go out together, as they came.
+    """
     if not item.suggestions:
         return item.comment.extra.get("guesses") if item.comment.thread.source == "flat" else None
     taggers = {suggestion.tagger for suggestion in item.suggestions}
     last = max(item.suggestions, key=lambda suggestion: suggestion.pk)
-    chosen = (TAGGER, None) if TAGGER in taggers else (last.tagger, last.run_id)
-    return [_guess(one) for one in item.suggestions if (one.tagger, one.run_id) == chosen]
+    if TAGGER not in taggers and (last.run_id is not None or MODEL not in last.extra):
+        return [
+            _guess(one) for one in item.suggestions if (one.tagger, one.run_id) == (last.tagger, last.run_id)
+        ]
+    named = [one for one in item.suggestions if one.run_id is None]
+    return [_guess(one) for one in named if one.tagger == TAGGER or MODEL in one.extra]
 
 
 def _guess(suggestion: Suggestion) -> dict[str, Any]:

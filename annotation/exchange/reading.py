@@ -8,8 +8,11 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
+
+from annotation.exchange.watching import WatchedFile
 
 CHUNK = 1 << 20
 MAX_RECORD = 16 << 20
@@ -56,7 +59,7 @@ def readable(name: str) -> str:
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """The content, unpacked if the file begins like a gzip file, whatever its name."""
-    with path.open("rb") as raw:
+    with BufferedReader(WatchedFile(path)) as raw:
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
         if not packed:
@@ -66,19 +69,24 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, unpacked)
 
 
-def head(path: Path) -> str:
-    """The first piece, to see what the file is. Faults are left to whoever reads it in earnest."""
+def first_bytes(path: Path) -> bytes:
+    """The first piece, unpacked. Faults are left to whoever reads the file in earnest."""
     data = bytearray()
     with opened(path) as stream, suppress(EOFError, gzip.BadGzipFile, zlib.error):
         while len(data) < CHUNK and (piece := stream.read1(CHUNK)):  # type: ignore[attr-defined]
             data += piece
-    return data.decode("utf-8-sig", "replace")
+    return bytes(data)
+
+
+def head(path: Path) -> str:
+    """The first piece as text, to see what the file is."""
+    return first_bytes(path).decode("utf-8-sig", "replace")
 
 
 def lines(path: Path) -> Iterator[Line]:
     """The lines that are not blank. Raises Unreadable at a broken gzip file or a line without end."""
     number = 0
-    with opened(path) as stream, _named_faults(lambda: number + 1):
+    with opened(path) as stream, named_faults(lambda: number + 1):
         while data := stream.readline(MAX_RECORD + 1):
             number += 1
             if len(data) > MAX_RECORD:
@@ -93,7 +101,7 @@ def chunks(path: Path) -> Iterator[str]:
     """The text in pieces. Raises Unreadable at a broken gzip file or bytes that are not UTF-8."""
     decode = codecs.getincrementaldecoder("utf-8-sig")()
     line = 1
-    with opened(path) as stream, _named_faults(lambda: line):
+    with opened(path) as stream, named_faults(lambda: line):
         while data := stream.read(CHUNK):
             yield _decoded(decode, data, line)
             line += data.count(b"\n")
@@ -114,11 +122,40 @@ def not_utf8(error: UnicodeDecodeError) -> str:
     start = error.object.rfind(b"\n", 0, error.start) + 1
     column = len(error.object[start : error.start].decode("utf-8", "replace")) + 1
     byte = f" (byte 0x{error.object[error.start]:02x})" if error.start < len(error.object) else ""
-    return f"column {column} is not UTF-8{byte}; save the file as UTF-8"
+    hint = " (perhaps it is Windows-1252, as spreadsheets write)" if _is_western(error) else ""
+    return f"column {column} is not UTF-8{byte}; save the file as UTF-8{hint}"
+
+
+def _is_western(error: UnicodeDecodeError) -> bool:
+    """Whether the byte stands beside a letter and would, in cp1252, be a letter or sign."""
+    data, start = error.object, error.start
+    beside = data[max(0, start - 1) : start] + data[start + 1 : start + 2]
+    sign = data[start : start + 1].decode("cp1252", "ignore")
+    return sign.isprintable() and sign != "" and any(chr(byte).isalpha() for byte in beside if byte < 128)
+
+
+def undecodable(path: Path) -> Unreadable:
+    """What to say of a file some byte of which is not UTF-8: reads it again, to find the first one."""
+    try:
+        for _ in chunks(path):
+            pass
+    except Unreadable as fault:
+        return fault
+    return Unreadable(None, "", "is not UTF-8; save the file as UTF-8")
+
+
+def refuse_other_encodings(data: bytes) -> None:
+    """Raises Unreadable for a file whose first bytes say that it is UTF-16 or UTF-32."""
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
+    sparse = len(data) > 3 and (data[0] == 0) != (data[1] == 0) and data[:64].count(0) * 3 > len(data[:64])
+    if marked or sparse:
+        raise Unreadable(
+            1, "", "the file is UTF-16 or UTF-32, beginning with its first byte; save it as UTF-8"
+        )
 
 
 @contextmanager
-def _named_faults(line: Callable[[], int]) -> Iterator[None]:
+def named_faults(line: Callable[[], int]) -> Iterator[None]:
     """Turns what a damaged gzip file raises into Unreadable at the line that was reached."""
     try:
         yield

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from annotation.exchange.problems import Place
+from annotation.exchange.problems import NamedPlace, Place, Problems
+
+TAGGER = "imported"
+"""Whose suggestions are that name no model."""
+
+
+class Given(NamedTuple):
+    """What a file says of one comment, and where; `names` turns our fields' names into the file's."""
+
+    line: int
+    value: Any
+    names: Callable[[str], str] | None = None
+
+    def place(self, problems: Problems) -> Place:
+        if self.names is None:
+            return Place(problems, self.line)
+        return NamedPlace(problems, self.line, "", self.names)
 
 
 @dataclass(slots=True)
@@ -37,6 +54,7 @@ class SuggestionRecord(NamedTuple):
     certainty: int | None
     model_eval: Any
     extra: dict[str, Any]
+    tagger: str = TAGGER
 
 
 class LabelRecord(NamedTuple):

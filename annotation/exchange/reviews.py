@@ -101,7 +101,8 @@ def _label(attribute: str, given: Any, where: str, place: Place) -> tuple[LabelR
         place.problem(f"{where}.estimate", message)
     if place.total != before:
         place.problems.invalid["labels"] += 1
-    label = LabelRecord(attribute, _state(value, hardness).value, value, hardness or None, certainty or None)
+    state = State.UNSURE if given.get("state") == "unsure" and not value else _state(value, hardness)
+    label = LabelRecord(attribute, state.value, value, hardness or None, certainty or None)
     exact = (
         len(given) == len(EMPTY)
         and type(estimate) is str

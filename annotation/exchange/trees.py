@@ -1,17 +1,21 @@
 """A thread as a tree: one comment with its replies in `children`, and theirs in them.
 
-The ids of its comments are the file's stem and the place in the tree: `thread_age_1/0.2.1` is the second
-reply to the third reply to the root.
+A file holds one tree, and its stem is the thread's id; or it holds one a line, and each root has it. The ids
+of comments are the thread's and the place in the tree: `thread_age_1/0.2.1` is the second reply to the third
+reply to the root. So both ways of writing a thread mean the same comments.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from annotation.exchange import decoding, reading
 from annotation.exchange.comments import LONGEST_ID, PHRASE, CommentReader, phrase
+from annotation.exchange.flat import values
+from annotation.exchange.layouts import THREAD_NAMES, Layout
 from annotation.exchange.problems import Place, Problems, brief
 from annotation.exchange.reading import MAX_RECORD, TOO_LONG, Unreadable
 from annotation.exchange.records import CommentRecord, ThreadRecord
@@ -40,18 +44,53 @@ def read_tree(path: Path, problems: Problems) -> Tree:
     if not name or len(name) > LONGEST_NAME:
         problems.add(None, "", f"the file's name is the thread's id; give it 1 to {LONGEST_NAME} characters")
     root = _load(path)
-    tree = Tree(ThreadRecord(name, "tree", ""))
     if isinstance(root, dict) and "thread_id" in root:
         problems.add(
             1, "thread_id", "this is a row of the flat layout over several lines; write one row a line"
         )
-        return tree
-    reader = CommentReader(fields=("children",), no_guesses=[], note_missing=False)
+        return Tree(ThreadRecord(name, "tree", ""))
+    return _tree(root, name, None, _reader(), problems)
+
+
+def read_trees(path: Path, problems: Problems) -> Iterator[Tree]:
+    """The trees of a file with one a line, one at a time; those with a problem are left out."""
+    reader, seen, count = _reader(), dict[str, int](), 0
+    for count, given in enumerate(values(path, Layout.TREES, problems), start=1):  # noqa: B007
+        before = problems.total
+        root, name = given.value, ""
+        if isinstance(root, dict):
+            root = dict(root)
+            name = _name_of(root, Place(problems, given.line))
+            first = seen.setdefault(name, given.line)
+            if name and first != given.line:
+                message = f"“{name}” stands in line {first} already; every thread has its own"
+                problems.add(given.line, "thread_id", message)
+        tree = _tree(root, name, given.line, reader, problems)
+        if problems.total == before:
+            yield tree
+    if not count and not problems.total:
+        problems.add(None, "", "the file holds no trees")
+
+
+def _name_of(root: dict[str, Any], place: Place) -> str:
+    """Takes the thread's id out of its root."""
+    field = next((field for field in THREAD_NAMES if root.get(field) is not None), THREAD_NAMES[0])
+    name = place.text(root, field, LONGEST_NAME)
+    root.pop(field, None)
+    return name
+
+
+def _reader() -> CommentReader:
+    return CommentReader(fields=("children",), no_guesses=[], note_missing=False)
+
+
+def _tree(root: Any, name: str, line: int | None, reader: CommentReader, problems: Problems) -> Tree:
+    tree = Tree(ThreadRecord(name, "tree", ""))
     waiting = [_Waiting(root, "0", None, 0, 0)]
     while waiting:
         one = waiting.pop()
         before = problems.total
-        record = _comment(one, name, reader, problems)
+        record = _comment(one, name, line, reader, problems)
         if problems.total != before:
             problems.invalid["comments"] += 1
         if record is None:
@@ -79,8 +118,10 @@ def _load(path: Path) -> Any:
         raise decoding.fault(error) from None
 
 
-def _comment(one: _Waiting, name: str, reader: CommentReader, problems: Problems) -> CommentRecord | None:
-    place = Place(problems, None, f"node {one.path}, ")
+def _comment(
+    one: _Waiting, name: str, line: int | None, reader: CommentReader, problems: Problems
+) -> CommentRecord | None:
+    place = Place(problems, line, f"node {one.path}, ")
     if not isinstance(one.node, dict):
         place.problem("", f"must be an object with a comment's fields, not {brief(one.node)}")
         return None

@@ -6,7 +6,7 @@ nothing, not even a row's place on the disk.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -16,10 +16,12 @@ from django.db import connection
 from django.db.models import Model
 
 from annotation.exchange.copying import copy_in, reserve_ids
+from annotation.exchange.journal import Journal, overwritten
 from annotation.exchange.problems import Problems
 from annotation.exchange.records import ThreadRecord
 from annotation.exchange.reports import Tally, tallies
 from annotation.exchange.sameness import alike
+from annotation.exchange.watching import NOBODY, Watch
 from simulation.models import Corpus, Thread
 
 BATCH = 2000
@@ -36,25 +38,56 @@ class Job:
     corpus: Corpus
     problems: Problems
     now: datetime
+    watch: Watch = NOBODY
+    journal: Journal | None = None
+    """Where what is made and changed is written down, if anybody wants to take it back."""
     tallies: dict[str, Tally] = field(default_factory=tallies)
     written: set[type[Model]] = field(default_factory=set)
 
     def insert(
-        self, model: type[Model], names: Sequence[str], rows: list[tuple[Any, ...]], kind: str = ""
+        self,
+        model: type[Model],
+        names: Sequence[str],
+        rows: list[tuple[Any, ...]],
+        kind: str = "",
+        *,
+        implied: bool = False,
     ) -> None:
-        """Writes new rows, and counts them as `kind`."""
-        if rows:
-            copy_in(model, names, rows)
-            self.written.add(model)
-            if kind:
-                self.tallies[kind].new += len(rows)
+        """Writes new rows, and counts them as `kind`.
+
+        `implied`: the journal needs no word of them, as they hang on rows that it knows.
+        """
+        if not rows:
+            return
+        if self.journal and not implied:
+            if names[0] != "id":
+                names = ("id", *names)
+                keys = reserve_ids(model, len(rows))
+                rows = [(key, *row) for key, row in zip(keys, rows, strict=True)]
+            self.journal.made(model, [row[0] for row in rows])
+        copy_in(model, names, rows)
+        self._note(model, len(rows))
+        if kind:
+            self.tallies[kind].new += len(rows)
 
     def update(self, rows: Sequence[Model], names: Iterable[str], kind: str) -> None:
         if rows:
             model = type(rows[0])
+            self.before(model, [row.pk for row in rows])
             model._default_manager.bulk_update(rows, [*names], batch_size=UPDATED_AT_ONCE)
-            self.written.add(model)
+            self._note(model, len(rows))
             self.tallies[kind].changed += len(rows)
+
+    def before(self, model: type[Model], keys: Collection[int]) -> None:
+        """To be called before rows that were there are changed or removed."""
+        if self.journal:
+            self.journal.keep(model, keys)
+        elif keys:
+            overwritten(self.corpus.pk, model, keys)
+
+    def _note(self, model: type[Model], count: int) -> None:
+        self.written.add(model)
+        self.watch.wrote(count)
 
 
 def lock(corpus: Corpus) -> None:
@@ -94,6 +127,10 @@ class Threads:
 
     keys: dict[str, int] = field(default_factory=dict)
     new: set[str] = field(default_factory=set)
+
+    def replace(self, others: Threads) -> None:
+        """Forgets these for others: a long file is not held as a whole."""
+        self.keys, self.new = others.keys, others.new
 
 
 def store_threads(records: Iterable[ThreadRecord], job: Job) -> Threads:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -40,14 +41,15 @@ FROM above
 NO_PROFILE = "comments whose author has no profile in the corpus (import the profiles, then this file again)"
 
 
-class _Unlinked(NamedTuple):
-    key: int
+class _Writer(NamedTuple):
+    """Whose profile has not been found."""
+
     username: str
     author: str
 
 
 class CommentStore:
-    """Writes the comments of one file, batch by batch. Every id of the file is registered first."""
+    """Writes the comments of one file, batch by batch; their ids and their parents' are registered first."""
 
     def __init__(
         self,
@@ -60,9 +62,15 @@ class CommentStore:
         self._authors = authors
         self._threads = threads
         self._next_position = next_position
-        self._keys: dict[str, int] = {}
-        self._stored: set[int] = set()
-        self._unlinked: list[_Unlinked] = []
+        self.keys: dict[str, int] = {}
+        """External id -> key, of the comments that are registered and those they reply to."""
+        self.stored: set[int] = set()
+        """Those keys whose comments are in the corpus already."""
+        self._unlinked = array("q")
+        """Keys of comments without a profile."""
+        self._whose = array("q")
+        """The place of the writer of each of them among `_writers`."""
+        self._writers: dict[_Writer, int] = {}
         self._sequence = next_sequence(job.corpus)
 
     def register(self, external_ids: Iterable[str], *, all_new: bool = False) -> None:
@@ -76,28 +84,27 @@ class CommentStore:
             if not all_new:
                 known = dict(mine.filter(external_id__in=batch).values_list("external_id", "pk"))
             new = [one for one in batch if one not in known] if known else batch
-            self._stored.update(known.values())
-            self._keys |= known
-            self._keys.update(zip(new, reserve_ids(Comment, len(new)), strict=True))
+            self.stored.update(known.values())
+            self.keys |= known
+            self.keys.update(zip(new, reserve_ids(Comment, len(new)), strict=True))
 
-    def stored_above(self, external_ids: set[str]) -> list[Stored]:
-        """Comments of the corpus with these ids, and all above them; their keys are registered."""
-        found = []
-        for batch in batches(sorted(external_ids)):
-            with connection.cursor() as cursor:
-                cursor.execute(ABOVE, [self._job.corpus.pk, batch])
-                for key, external_id, thread, parent, children in cursor.fetchall():
-                    self._keys[external_id] = key
-                    listed = json.loads(children) if children else None
-                    found.append(
-                        Stored(external_id, thread, parent, listed if isinstance(listed, list) else [])
-                    )
-        return found
+    def forget(self) -> None:
+        """The comments registered so far are written, and no later one refers to them."""
+        self.keys.clear()
+        self.stored.clear()
+
+    def stored_above(self, external_ids: list[str]) -> Iterator[Stored]:
+        """Comments of the corpus with these ids, and all above them."""
+        with connection.cursor() as cursor:
+            cursor.execute(ABOVE, [self._job.corpus.pk, external_ids])
+            for key, external_id, thread, parent, children in cursor.fetchall():
+                listed = json.loads(children) if children else None
+                yield Stored(external_id, thread, parent, listed if isinstance(listed, list) else [], key)
 
     def store(self, batch: list[CommentRecord]) -> None:
         """Writes one batch. After a problem of the file nothing is written any more, only checked."""
-        keys = [self._keys[record.external_id] for record in batch]
-        stored = Comment.objects.in_bulk([key for key in keys if key in self._stored]) if self._stored else {}
+        keys = [self.keys[record.external_id] for record in batch]
+        stored = Comment.objects.in_bulk([key for key in keys if key in self.stored]) if self.stored else {}
         profiles = self._authors.link(batch, self._job)
         new, changed, received = [], [], []
         for key, record, profile in zip(keys, batch, profiles, strict=True):
@@ -110,7 +117,9 @@ class CommentStore:
                 self._job.tallies["comments"].same += 1
             received.append(Received(key, comment is None, record))
             if profile is None:
-                self._unlinked.append(_Unlinked(key, record.username, record.author))
+                writer = _Writer(record.username, record.author)
+                self._unlinked.append(key)
+                self._whose.append(self._writers.setdefault(writer, len(self._writers)))
         if not self._job.problems.total:
             self._job.insert(Comment, NEW, new, "comments")
             self._job.update(changed, UPDATED, "comments")
@@ -119,11 +128,14 @@ class CommentStore:
 
     def finish(self) -> None:
         """Links comments to profiles that a later row of the file has brought, and counts those without."""
+        found = [
+            profile for batch in batches(self._writers) for profile in self._authors.again(batch, self._job)
+        ]
         late: dict[int, list[int]] = defaultdict(list)
-        for batch in batches(self._unlinked):
-            for one, profile in zip(batch, self._authors.again(batch, self._job), strict=True):
-                if profile:
-                    late[profile].append(one.key)
+        for key, whose in zip(self._unlinked, self._whose, strict=True):
+            if profile := found[whose]:
+                late[profile].append(key)
+        self._job.before(Comment, [key for keys in late.values() for key in keys])
         for profile, keys in late.items():
             Comment.objects.filter(pk__in=keys).update(profile=profile)
         missing = len(self._unlinked) - sum(len(keys) for keys in late.values())
@@ -134,7 +146,7 @@ class CommentStore:
         """The values of CONTENT."""
         return (
             self._threads.keys[record.thread],
-            None if record.parent is None else self._keys[record.parent],
+            None if record.parent is None else self.keys[record.parent],
             profile,
             record.author,
             record.username,

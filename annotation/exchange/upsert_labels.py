@@ -50,10 +50,9 @@ def store_annotations(received: list[Received], job: Job) -> None:
                 new.append(_New(one.comment, record))
     if stored:  # an annotation is never deleted: its events are what the history consists of
         job.problems.warnings[NOT_IN_FILE] += len(stored)
-    events = _store_new(new, job)
+    _store_new(new, job)
     if known:
-        events += _store_known(known, job)
-    job.insert(AnnotationEvent, NEW_EVENT, events)
+        _store_known(known, job)
 
 
 def _stored(received: list[Received]) -> dict[tuple[int, str], Annotation]:
@@ -65,8 +64,8 @@ def _stored(received: list[Received]) -> dict[tuple[int, str], Annotation]:
     return {(row.comment_id, row.reviewer): row for row in rows}
 
 
-def _store_new(new: list[_New], job: Job) -> list[tuple[Any, ...]]:
-    """Writes annotations and labels; returns the events of them."""
+def _store_new(new: list[_New], job: Job) -> None:
+    """Writes annotations, their labels, and the events of them."""
     annotations, labels, events = [], [], []
     for key, (comment, record) in zip(reserve_ids(Annotation, len(new)), new, strict=True):
         submitted_at = record.submitted_at or job.now
@@ -76,8 +75,8 @@ def _store_new(new: list[_New], job: Job) -> list[tuple[Any, ...]]:
             if label.state != State.NONE:
                 events.append(_event(key, label.attribute, None, _content(label)))
     job.insert(Annotation, NEW_ANNOTATION, annotations, "annotations")
-    job.insert(AttributeLabel, NEW_LABEL, labels, "labels")
-    return events
+    job.insert(AttributeLabel, NEW_LABEL, labels, "labels", implied=True)
+    job.insert(AnnotationEvent, NEW_EVENT, events, implied=True)
 
 
 def _event(
@@ -97,8 +96,8 @@ def _content(record: LabelRecord) -> dict[str, Any]:
     }
 
 
-def _store_known(known: list[_Known], job: Job) -> list[tuple[Any, ...]]:
-    """Brings stored annotations to what the file says; returns the events of it."""
+def _store_known(known: list[_Known], job: Job) -> None:
+    """Brings stored annotations to what the file says, and writes the events of it."""
     rows: dict[int, dict[str, AttributeLabel]] = defaultdict(dict)
     for label in AttributeLabel.objects.filter(annotation__in=[one.row.pk for one in known]):
         rows[label.annotation_id][label.attribute] = label
@@ -117,9 +116,10 @@ def _store_known(known: list[_Known], job: Job) -> list[tuple[Any, ...]]:
     job.update(changes.changed, LABEL, "labels")
     job.tallies["labels"].same += changes.same
     if changes.gone:
+        job.before(AttributeLabel, changes.gone)
         AttributeLabel.objects.filter(pk__in=changes.gone).delete()
         job.tallies["labels"].changed += len(changes.gone)
-    return changes.events
+    job.insert(AnnotationEvent, NEW_EVENT, changes.events)
 
 
 @dataclass

@@ -8,7 +8,8 @@ from django.core.files.uploadedfile import UploadedFile
 class ImportForm(forms.Form):
     file = forms.FileField(
         label="File",
-        help_text="profiles.json, a thread tree, or rows in the SynthPAI layout (JSONL); plain or .gz.",
+        help_text="profiles.json, a thread tree or many, rows in the SynthPAI or the plain layout (JSONL),"
+        " plain or .gz; or a table (CSV, Parquet, other JSONL), of whose columns the next page asks.",
         widget=forms.ClearableFileInput(attrs={"class": "field"}),
     )
     dry_run = forms.BooleanField(label="Only look: report what would change", required=False)

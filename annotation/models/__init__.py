@@ -8,7 +8,7 @@ from annotation.models.annotations import (
     Submission,
 )
 from annotation.models.decisions import Decision, DecisionEvent, Gold
-from annotation.models.imports import DataImport
+from annotation.models.imports import ColumnMapping, DataImport, ImportChange
 from annotation.models.queue import Guideline, Item, Queue, QueueWorker, Slot, Tally
 from annotation.models.suggestions import Suggestion, SuggestionCheck
 
@@ -16,6 +16,7 @@ __all__ = [
     "Annotation",
     "AnnotationEvent",
     "AttributeLabel",
+    "ColumnMapping",
     "DataImport",
     "Decision",
     "DecisionEvent",
@@ -24,6 +25,7 @@ __all__ = [
     "Flag",
     "Gold",
     "Guideline",
+    "ImportChange",
     "Item",
     "Queue",
     "QueueWorker",

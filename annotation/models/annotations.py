@@ -125,7 +125,7 @@ class AnnotationEvent(models.Model):
     (`manage.py check_events`). The attribute "note" stands for the note beside the labels.
     """
 
-    SOURCES = [("human", "human"), ("import", "import"), ("bulk", "bulk")]
+    SOURCES = [("human", "human"), ("import", "import"), ("bulk", "bulk"), ("api", "api")]
 
     annotation = models.ForeignKey(
         Annotation, on_delete=models.PROTECT, related_name="events", db_index=False

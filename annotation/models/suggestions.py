@@ -33,6 +33,8 @@ class Suggestion(models.Model):
 
     comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="suggestions", db_index=False)
     tagger = models.CharField(max_length=100, default="imported")
+    batch = models.CharField(max_length=100, blank=True, default="")
+    """What a tagger outside calls the run in which it said so; empty for runs here and for files."""
     run = models.ForeignKey(Run, on_delete=models.RESTRICT, null=True, blank=True, related_name="suggestions")
     call = models.ForeignKey(ModelCall, on_delete=models.RESTRICT, null=True, blank=True, related_name="+")
     """The tagging run and the very call it comes from; neither for imported ones."""
@@ -60,7 +62,7 @@ class Suggestion(models.Model):
         ]
         constraints = [
             models.UniqueConstraint(
-                fields=["comment", "tagger", "attribute", "run"],
+                fields=["comment", "tagger", "attribute", "run", "batch"],
                 name="suggestion_once_a_run",
                 nulls_distinct=False,
             ),

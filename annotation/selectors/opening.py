@@ -60,6 +60,8 @@ def opened(person: User, public_id: str, *, holding: bool = False) -> Queue | No
     cut = len(QUEUE)
     queue = Queue.from_db(DEFAULT_DB_ALIAS, [field.attname for field in QUEUE], row[:cut])
     queue.corpus = Corpus.from_db(DEFAULT_DB_ALIAS, [field.attname for field in CORPUS], row[cut:-2])
+    if person.bound_to not in (None, queue.corpus_id):
+        return None  # a token for another corpus
     queue.guideline_version, listed = row[-2:]
     if queue.named_only and not listed:
         queue.state = "closed"  # for them: what they hold may be sent, and nothing new is handed out

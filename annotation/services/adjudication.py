@@ -10,7 +10,7 @@ from annotation.domain.labels import Problem
 from annotation.domain.rulings import Choice, Ruling, rule
 from annotation.models import Decision, DecisionEvent, Flag, Item
 from annotation.selectors import adjudication_sheet as sheets
-from annotation.services import slots
+from annotation.services import decision_notices, slots
 from annotation.services.assessing import assess
 from simulation.domain.attributes import TARGETS
 from simulation.models import User
@@ -56,7 +56,7 @@ def decide(
     that changes nothing is no conflict. Flags are answered with it. Raises Stale and Undecided.
     """
     slots.lock([item.pk])
-    item = Item.objects.select_related("queue", "comment").get(pk=item.pk)
+    item = Item.objects.select_related("queue__corpus", "comment").get(pk=item.pk)
     sheet = sheets.sheet(item, by)
     answers, _, events = seen.partition("-")
     if answers != sheet.answers:
@@ -79,6 +79,7 @@ def decide(
     _write(by, item, sheet, changed, marks)
     Item.objects.filter(pk=item.pk).update(agreement=Item.SETTLED, flagged=False)
     Flag.objects.filter(item=item, resolved_at=None).update(resolved_at=now)
+    decision_notices.tell(corpus=item.queue.corpus, items=[item.pk])
     return len(changed)
 
 

@@ -11,7 +11,7 @@ from annotation.models import AttributeLabel, Decision, DecisionEvent, Item, Que
 from annotation.selectors import adjudication as waiting
 from annotation.selectors.adjudication import Unanimous
 from annotation.selectors.adjudication_sheet import opinion
-from annotation.services import slots
+from annotation.services import decision_notices, slots
 from simulation.domain.attributes import TARGET_KEYS
 from simulation.models import User
 from simulation.services import audit
@@ -50,6 +50,7 @@ def settle(*, by: User, queue: Queue, items: int, labels: int) -> Unanimous:
             corpus=queue.corpus,
             details={"items": found.items, "labels": found.labels},
         )
+        decision_notices.tell(corpus=queue.corpus, items=keys)
     return found
 
 

@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from annotation.views import authors, browse, exchange, search, tag_checks, tag_compare, tagging
+from annotation.views import (
+    authors,
+    browse,
+    exchange,
+    import_acts,
+    import_columns,
+    search,
+    tag_checks,
+    tag_compare,
+    tagging,
+)
 
 urlpatterns = [
     path("corpora/<slug:corpus_id>/", browse.corpus, name="corpus"),
@@ -19,6 +29,11 @@ urlpatterns = [
     path("corpora/<slug:corpus_id>/tags/checks/new/", tag_checks.new, name="tag_check_new"),
     path("corpora/<slug:corpus_id>/tags/checks/<slug:table>.csv", tag_checks.table, name="tag_checks_table"),
     path("imports/<slug:import_id>/", exchange.import_status, name="import_status"),
+    path("imports/<slug:import_id>/problems.csv", import_acts.problems, name="import_problems"),
+    path("imports/<slug:import_id>/cancel/", import_acts.cancel, name="import_cancel"),
+    path("imports/<slug:import_id>/again/", import_acts.again, name="import_again"),
+    path("imports/<slug:import_id>/undo/", import_acts.undo, name="import_undo"),
+    path("imports/<slug:import_id>/columns/", import_columns.columns, name="import_columns"),
     path("threads/<slug:thread_id>/", browse.thread, name="thread"),
     path("comments/<slug:comment_id>/", browse.comment, name="comment"),
     path("comments/<slug:comment_id>/author/", authors.author, name="author"),

@@ -53,6 +53,7 @@ def corpus(request: PersonRequest, corpus_id: str) -> HttpResponse:
         "may_start": may_start,
         "artefacts": artefacts.open_in(found) if may_start else 0,
         "may_trash": may(request, found, Right.MANAGE_PEOPLE),
+        "may_connect": may(request, found, Right.CONNECT),
     }
     return render(request, "corpora/corpus.html", context)
 

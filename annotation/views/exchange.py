@@ -10,7 +10,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from kombu.exceptions import OperationalError
 
 from annotation.exchange import export as exporting
-from annotation.exchange import uploads
+from annotation.exchange import progress, undoing, uploads
+from annotation.exchange.problem_list import LONGEST
 from annotation.forms import ExportForm, ImportForm
 from annotation.models import DataImport
 from annotation.selectors import labels
@@ -22,6 +23,15 @@ from simulation.selectors import workers
 from simulation.selectors.access import PersonRequest, needs
 
 log = logging.getLogger("synthpai.exchange")
+
+HEADINGS = {
+    DataImport.QUEUED: "Waiting for a worker",
+    DataImport.RUNNING: "Importing",
+    DataImport.DONE: "Imported",
+    DataImport.FAILED: "Failed",
+    DataImport.CANCELLED: "Cancelled: nothing was changed",
+    DataImport.UNDONE: "Undone: nothing of it is left",
+}
 
 
 @needs(Right.IMPORT)
@@ -36,7 +46,9 @@ def imports(request: PersonRequest, corpus_id: str) -> HttpResponse:
         except uploads.NameTooLong as error:
             form.add_error("file", str(error))
         else:
-            _hand_over(one)
+            if uploads.ASKS in one.options:
+                return redirect("import_columns", import_id=one.public_id)
+            hand_over(one)
             return redirect("import_status", import_id=one.public_id)
     context = {
         "section": "corpora",
@@ -48,7 +60,7 @@ def imports(request: PersonRequest, corpus_id: str) -> HttpResponse:
     return render(request, "corpora/imports.html", context, status=422 if form.errors else 200)
 
 
-def _hand_over(one: DataImport) -> None:
+def hand_over(one: DataImport) -> None:
     """Tells a worker. Where the broker is down the file waits: the sweep sends what nobody was told of."""
     try:
         run_import.delay_on_commit(one.pk)  # type: ignore[attr-defined]
@@ -60,18 +72,40 @@ def _hand_over(one: DataImport) -> None:
 @require_safe
 def import_status(request: PersonRequest, import_id: str) -> HttpResponse:
     one = get_object_or_404(
-        DataImport.objects.visible_to(request.user).select_related("corpus"), public_id=import_id
+        DataImport.objects.visible_to(request.user).select_related("corpus", "by", "undone_by"),
+        public_id=import_id,
     )
-    running = one.state in (DataImport.QUEUED, DataImport.RUNNING)
+    if one.state == DataImport.QUEUED and uploads.ASKS in one.options:
+        return redirect("import_columns", import_id=one.public_id)
+    running = one.state in DataImport.WAITING or one.is_being_undone
     context = {
         "section": "corpora",
         "one": one,
         "corpus": one.corpus,
+        "heading": _heading(one),
         "running": running,
+        "progress": progress.of(one) if one.state == DataImport.RUNNING else None,
+        "may_undo": not running and not undoing.refusal(one),
+        "may_import": one.dry_run and one.state == DataImport.DONE and bool(one.path),
+        "has_problem_file": uploads.has_problem_file(one),
+        "longest": LONGEST,
         "workers": workers.alive() if running else {},
     }
     template = "corpora/import_status.html" + ("#status" if request.htmx else "")
     return render(request, template, context)
+
+
+def _heading(one: DataImport) -> str:
+    if one.is_being_undone:
+        return "Being undone"
+    if one.state in DataImport.WAITING and one.cancel_asked_at:
+        return "Being cancelled"
+    if one.state == DataImport.DONE and one.dry_run:
+        return "What would change"
+    if one.state == DataImport.INVALID:
+        count = one.counts["problems"]
+        return f"Not imported: {count:,} problem{'s' * (count != 1)}"
+    return HEADINGS[one.state]
 
 
 @needs(Right.EXPORT)

@@ -13,9 +13,9 @@ from annotation.domain.labels import Problem, State
 from annotation.models import Annotation, Item, Queue, Slot
 from annotation.selectors import handed, opening, tallies
 from annotation.selectors import queue as work
-from annotation.services import claims, review
+from annotation.services import claims, review, sheets
+from annotation.services.sheets import FIRST, Page
 from annotation.views import review_page
-from annotation.views.review_page import FIRST, Page
 from simulation.domain.roles import Right
 from simulation.selectors.access import PersonRequest, asks_itself, needs, rights_of
 
@@ -58,7 +58,7 @@ def _next(request: PersonRequest, queue: Queue, after: int | None = None) -> Htt
     if slot is None:
         return _nothing_left(request, queue)
     slot.item.queue = queue
-    return review_page.show(request, review_page.page_of(queue, slot.item, request.user, slot, fresh=True))
+    return review_page.show(request, sheets.page_of(queue, slot.item, request.user, slot, fresh=True))
 
 
 def _nothing_left(request: PersonRequest, queue: Queue) -> HttpResponse:
@@ -93,8 +93,8 @@ def item(request: PersonRequest, queue_id: str, item_id: str) -> HttpResponse:
         # Without a slot only the page itself proves that the item was handed out: a lease may have lapsed.
         if not made_for(request, found) and slot is None:
             raise Http404("never handed out to this person")
-        return _take(request, review_page.page_of(queue, found, request.user, slot, answering=True))
-    page = review_page.page_of(queue, found, request.user, slot)
+        return _take(request, sheets.page_of(queue, found, request.user, slot, answering=True))
+    page = sheets.page_of(queue, found, request.user, slot)
     if slot is None and page.mine is None:
         raise Http404("not an item of this person")
     return review_page.show(request, page)
@@ -120,7 +120,7 @@ def held_item(request: PersonRequest, queue: Queue, public_id: str) -> tuple[Ite
 
 def _take(request: PersonRequest, page: Page) -> HttpResponse:
     """Reads what was posted and stores it, or shows the page again with what is wrong."""
-    stage = request.POST.get("stage", review_page.FINAL)
+    stage = request.POST.get("stage", sheets.FINAL)
     if (page.stage == FIRST) != (stage == FIRST):
         return review_page.show(request, page)  # a second press, or an old page: the other half is shown
     posted = forms.read_review(
@@ -146,7 +146,7 @@ def _first_answer(request: PersonRequest, page: Page, posted: forms.Review) -> H
         by=request.user, item=page.item, labels=posted.labels, note=posted.note, active_ms=posted.active_ms
     )
     if request.htmx:
-        return review_page.show(request, review_page.page_of(page.queue, page.item, request.user, page.slot))
+        return review_page.show(request, sheets.page_of(page.queue, page.item, request.user, page.slot))
     return redirect("review_item", queue_id=page.queue.public_id, item_id=page.item.public_id)
 
 
@@ -208,7 +208,7 @@ def skip(request: PersonRequest, queue_id: str) -> HttpResponse:
         if slot is None:
             raise Http404("not an item of this person") from None
         messages.warning(request, "Nothing was skipped: choose one of the reasons.")
-        page = review_page.page_of(queue, found, request.user, slot)
+        page = sheets.page_of(queue, found, request.user, slot)
         return review_page.show(request, page)
     if skipped:
         messages.success(request, "Skipped. It stays in your history, where you can still answer it.")

@@ -8,8 +8,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import forms
 from annotation.models import Annotation, Item, Queue
-from annotation.services import claims, drafts, flags
-from annotation.views import review_page
+from annotation.services import claims, drafts, flags, sheets
 from annotation.views.review import item_for, made_for, queue_for
 from simulation.domain.attributes import TARGET_KEYS
 from simulation.domain.roles import Right
@@ -32,7 +31,7 @@ def _handed_out(request: PersonRequest, queue_id: str, item_id: str) -> tuple[Qu
 def draft(request: PersonRequest, queue_id: str, item_id: str) -> JsonResponse:
     """Keeps what was typed. 409: the stored answer is newer than the page; 413: more than a form holds."""
     queue, found = _handed_out(request, queue_id, item_id)
-    page = review_page.page_of(queue, found, request.user, None) if found.blind else None
+    page = sheets.page_of(queue, found, request.user, None) if found.blind else None
     if page and page.stage != request.POST.get("stage", page.stage):
         return JsonResponse(
             {"version": page.mine.version if page.mine else 0}, status=409

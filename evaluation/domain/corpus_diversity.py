@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from evaluation.domain.realism_areas import Area, Grouping
+
 FEW = 30
 """Below so many items a number is marked as resting on few."""
 PAPER = "H. Yukhymenko, R. Staab, M. Vero, M. Vechev (2024), arXiv:2406.07217"
@@ -91,6 +93,25 @@ class Embedded:
 
 
 @dataclass(frozen=True)
+class Naming:
+    """Whose topics were counted: a run's, by public id, name and model; all empty: what threads say.
+
+    `threads` name any, `namings` in all; `distinct` different ones with letter case aside, `written` as they
+    stand.
+    """
+
+    run: str = ""
+    name: str = ""
+    model: str = ""
+    askreddit: bool | None = None
+    """Whether r/AskReddit was allowed; None where nobody knows."""
+    threads: int = 0
+    namings: int = 0
+    distinct: int = 0
+    written: int = 0
+
+
+@dataclass(frozen=True)
 class Counted:
     """The diversity of a corpus or of one simulation run.
 
@@ -98,7 +119,8 @@ class Counted:
     that wrote a comment. `is_exact` is False where different words were estimated. Histograms map a number,
     written as text, to comments: `depths` levels below the post, `chains` comments from post to leaf,
     `replies` and `root_replies` answers to a reply and to a post. `overlap` maps the number of attributes
-    that two profiles share to pairs of `compared` profiles. `embedded` is not in reports of earlier versions.
+    that two profiles share to pairs of `compared` profiles. `embedded` and `naming` are not in reports of
+    earlier versions.
     """
 
     comments: int
@@ -127,6 +149,7 @@ class Counted:
     targets: Groups
     topics: Mapping[str, Groups]
     embedded: Embedded = field(default_factory=Embedded)
+    naming: Naming = field(default_factory=Naming)
 
 
 LENGTHS = {
@@ -243,7 +266,8 @@ DEFINITIONS = {
         Definition(
             "topics",
             "Topics by target",
-            "Topics (subreddits) that threads name, letter case aside; a thread counts once for each.",
+            "Communities (subreddits) that a model named for each thread from its post, or that the thread "
+            "says itself, letter case aside; a thread counts once for each.",
             f"{PAPER}, appendix A.4. {WILSON}",
         ),
     )
@@ -284,8 +308,9 @@ class Side:
 class Realism:
     """How well a machine tells the comments of a corpus from other texts.
 
-    `auc`, `low` and `high` are None where `words` says why. `state` is how the corpus was: another one now
-    means that it has changed since. `own_groups`: the other texts name no authors, each stands for one.
+    `auc`, `low` and `high` are None where `words` says why; they are those of the grouping by authors.
+    `groupings` and `threads` are empty where they were not kept. `state` is how the corpus was: another one
+    now means that it has changed since. `own_groups`: the other texts name no authors, each stands for one.
     """
 
     ours: Side
@@ -300,6 +325,9 @@ class Realism:
     words: str = ""
     state: str = ""
     own_groups: bool = False
+    groupings: tuple[Grouping, ...] = ()
+    threads: tuple[Area, ...] = ()
+    """By thread of this corpus, best told first; those with too few texts come last."""
 
     @property
     def sides(self) -> tuple[Side, Side]:

@@ -3,6 +3,9 @@
 Its interface as documented (presidio-analyzer 2.2): `AnalyzerEngine.get_supported_entities(language)` names
 what an engine finds; `AnalyzerEngine.analyze(text=, language=, entities=)` gives results with `entity_type`,
 `start`, `end` (code points) and `score` (0 to 1).
+
+Nothing is fetched: left to themselves its recogniser of addresses would ask for the list of public suffixes
+(tldextract), and its engine would download a language model that is not installed.
 """
 
 from __future__ import annotations
@@ -16,7 +19,9 @@ from typing import Any, Protocol
 from evaluation.domain.masking import Category, Span
 
 PACKAGE = "presidio-analyzer"
-INSTALL = f"pip install {PACKAGE} && python -m spacy download en_core_web_lg"
+LANGUAGE_MODEL = "en_core_web_lg"
+"""What an engine loads that is told nothing."""
+INSTALL = f"pip install {PACKAGE} && python -m spacy download {LANGUAGE_MODEL}"
 CATEGORIES: Mapping[str, Category] = {
     "PERSON": Category.PERSON,
     "NRP": Category.PERSON_TYPE,
@@ -74,12 +79,32 @@ def engine() -> Engine:
     Raises MaskerMissing where the package or the language model that it loads is not there.
     """
     try:
-        made: Engine = import_module("presidio_analyzer").AnalyzerEngine()
+        package = import_module("presidio_analyzer")
+        _stay_offline()
+        made: Engine = package.AnalyzerEngine()
     except ImportError as error:
         raise MaskerMissing(f"{PACKAGE} is not installed: {INSTALL}") from error
     except (OSError, SystemExit) as error:
         raise MaskerMissing(f"{PACKAGE} found no language model: {INSTALL}") from error
     return made
+
+
+def _stay_offline() -> None:
+    """Public suffixes are those that come with tldextract, for this process; a model must be there already.
+
+    Raises OSError where spaCy does not have it. What is not installed cannot ask anybody.
+    """
+    try:
+        suffixes: Any = import_module("tldextract.tldextract")
+        suffixes.TLD_EXTRACTOR = suffixes.TLDExtract(cache_dir=None, suffix_list_urls=())
+    except ImportError:
+        pass
+    try:
+        known = import_module("spacy.util")
+    except ImportError:
+        return
+    if not known.is_package(LANGUAGE_MODEL):
+        raise OSError(f"spaCy has no {LANGUAGE_MODEL}")
 
 
 def installed_version() -> str:

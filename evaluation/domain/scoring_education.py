@@ -34,6 +34,12 @@ def score(attribute: Attribute, label: Label, guess: str, category: str) -> Verd
     return left_open(f"no level of education in the {'guess' if truth else 'label'}")
 
 
+def read_category(attribute: Attribute, words: str) -> str:
+    """The category that the words name or mean, several with “/” between; empty where rules read none."""
+    found, _ = _category(attribute, words, "")
+    return "/".join(sorted(found))
+
+
 def _category(attribute: Attribute, words: str, given: str) -> tuple[frozenset[str], bool]:
     """(the categories meant, whether they were stated and not read from free words)."""
     stated = _stated(attribute, given) or _stated(attribute, words)

@@ -18,6 +18,7 @@ from evaluation.domain.corpus_diversity import (
     Groups,
     Realism,
 )
+from evaluation.domain.realism_areas import Area
 from evaluation.selectors.diversity_page import Pair
 
 Rows = Iterator[Sequence[Any]]
@@ -165,6 +166,28 @@ def telling(found: Realism) -> Table:
     return Table(("side", "kind", "feature", "comments_here", "texts_there", "contribution_log_odds"), rows)
 
 
+def areas(found: Realism) -> Table:
+    """The areas under the curve: by grouping, by fold, by thread of this corpus."""
+    rows: list[tuple[Any, ...]] = []
+    for one in found.groupings:
+        numbers = (one.auc, one.low, one.high, one.words)
+        rows.append((f"folds of {one.unit}", "", found.ours.drawn, found.ours.drawn_authors, *numbers))
+        rows += [_area(f"fold of {one.unit}", fold) for fold in one.folds]
+    rows += [_area("thread", one) for one in found.threads]
+    return Table(("part", "name", "texts", "authors", "auc", "low_95", "high_95", "words"), rows)
+
+
+def _area(part: str, one: Area) -> tuple[Any, ...]:
+    return part, one.name, one.texts, one.authors, one.auc, one.low, one.high, one.words
+
+
+def curves(found: Realism) -> Table:
+    """The ROC curves, a row for each of their points."""
+    rows = [(one.unit, *point) for one in found.groupings for point in one.curve]
+    return Table(("folds_of_whole", "false_alarms", "found"), rows)
+
+
+REALISM: dict[str, Callable[[Realism], Table]] = {"auc": areas, "roc": curves}
 TABLES: dict[str, Callable[[Pair], Table]] = {
     "size": size,
     "lengths": lengths,

@@ -7,6 +7,7 @@ the corpus' user names, however long the file is.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from annotation.exchange.problems import Problem
 from evaluation.domain.paper.records import REVISED
@@ -14,10 +15,19 @@ from evaluation.exchange.importing_reading import Refused, holds_comments, plain
 from evaluation.exchange.importing_stores import Guesses, Labels
 from evaluation.exchange.importing_targets import SAME, is_recorded
 from evaluation.exchange.importing_work import GUESSES, LABELS, Imported, Made, NothingInIt, Work
-from evaluation.models import LabelSet, PredictionRun
+from evaluation.models import LabelSet, Masking, PredictionRun
 from simulation.models import Corpus, User
 
-__all__ = ["Imported", "Made", "NothingInIt", "Refused", "import_labels", "import_predictions", "title"]
+__all__ = [
+    "Imported",
+    "Made",
+    "NothingInIt",
+    "Refused",
+    "import_labels",
+    "import_predictions",
+    "run_name",
+    "title",
+]
 
 ENDINGS = (".gz", ".jsonl", ".ndjson", ".json")
 
@@ -66,11 +76,15 @@ def import_predictions(
     model: str,
     kind: str = "",
     labels: LabelSet | None = None,
+    masking: Masking | None = None,
     by: User | None = None,
     skip: bool = False,
     replace: bool = False,
 ) -> Imported:
     """A file of one model's guesses becomes a prediction run `<model> / <kind>`.
+
+    With a `masking`, whose texts the model was shown, it is `<model> / <kind> / <masking>`, a run on
+    anonymised text, compared with `<model> / <kind>` where that is one on plain text.
 
     `model` is as a chart calls it, `kind` by default the file's name without endings. Scores that the file
     has against the labels of `labels` (its reviewer's; `human_evaluated` for a set that was not imported)
@@ -78,7 +92,13 @@ def import_predictions(
     `import_labels`.
     """
     work = _PredictionsWork(corpus, path, by, skip, replace)
+    work.masking = masking
     return work.done(lambda: work.predictions(plain(model), plain(kind) or plain(title(path)), labels))
+
+
+def run_name(model: str, kind: str, masking: Masking | None = None) -> str:
+    """As a run of imported guesses is called."""
+    return " / ".join([model, kind, *([masking.name] if masking else [])])
 
 
 class _LabelsWork(Work):
@@ -126,7 +146,9 @@ class _LabelsWork(Work):
 
 
 class _PredictionsWork(Work):
-    """A file of the guesses of one model."""
+    """A file of the guesses of one model, who was shown the texts of a `masking`, if any."""
+
+    masking: Masking | None = None
 
     def predictions(self, model: str, kind: str, labels: LabelSet | None) -> None:
         """The guesses of one model, and their scores."""
@@ -136,7 +158,10 @@ class _PredictionsWork(Work):
             raise refusal(
                 self.path, "labels", f"{labels.name} belongs to another corpus; name a set of this one"
             )
-        name = f"{model} / {kind}"
+        if self.masking and self.masking.corpus_id != self.corpus.pk:
+            said = f"{self.masking.name} belongs to another corpus; name a masking of this one"
+            raise refusal(self.path, "masking", said)
+        name, shown = run_name(model, kind, self.masking), self._shown(run_name(model, kind))
         found = PredictionRun.objects.filter(corpus=self.corpus, name=name, digest=self.origin.digest).first()
         if found and self._has_scores(found, labels):
             self.made.made.append(Made(GUESSES, name, SAME, found.predictions, str(found.public_id)))
@@ -144,7 +169,7 @@ class _PredictionsWork(Work):
         guesses = Guesses()
         for profile, row in self.reader.read(labels=False):
             for who, guessed in row.predictions.items():
-                target = self.run_of(name, name, model, {"model_id": who, "kind": kind})
+                target = self.run_of(name, name, model, {"model_id": who, "kind": kind}, shown)
                 if who != (first := target.kept.recipe.get("model_id")):
                     both = f"{first} and {who}"
                     said = f"the file speaks of several models, {both}; split it, or import it as labels"
@@ -156,6 +181,15 @@ class _PredictionsWork(Work):
         guesses.flush()
         self.finish()
         self._record_predictions(self.runs[name].kept, labels)
+
+    def _shown(self, plain_name: str) -> dict[str, Any]:
+        """What a run on masked texts is beside its guesses."""
+        if self.masking is None:
+            return {}
+        runs = PredictionRun.objects.filter(corpus=self.corpus, name=plain_name, text=PredictionRun.PLAIN)
+        counterpart = runs.first()
+        compared = {"counterpart": counterpart} if counterpart else {}
+        return {"text": PredictionRun.ANONYMISED, "masking": self.masking, **compared}
 
     def _record_predictions(self, run: PredictionRun, labels: LabelSet | None) -> None:
         wanted = labels.recipe.get("reviewer", REVISED) if labels else None

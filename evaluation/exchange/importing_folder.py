@@ -13,10 +13,17 @@ from time import monotonic
 from annotation.exchange.dataset import import_paths
 from annotation.exchange.problems import Problem
 from evaluation.domain.paper.records import REVISED
-from evaluation.exchange.importing import Imported, NothingInIt, Refused, import_labels, import_predictions
+from evaluation.exchange.importing import (
+    Imported,
+    NothingInIt,
+    Refused,
+    import_labels,
+    import_predictions,
+    run_name,
+)
 from evaluation.exchange.importing_reading import holds_comments
 from evaluation.exchange.released import Release
-from evaluation.models import LabelSet, PredictionRun
+from evaluation.models import LabelSet, Masking, PredictionRun
 from evaluation.services import scoring
 from simulation.models import Corpus, Profile
 
@@ -82,7 +89,7 @@ def import_profiles(release: Release, corpus_name: str, report: list[Problem]) -
 
 
 class FolderImport:
-    """One folder on its way into one corpus."""
+    """One folder on its way into one corpus; its guesses were made from the texts of `masking`, if any."""
 
     def __init__(
         self,
@@ -92,8 +99,10 @@ class FolderImport:
         skip: bool,
         replace: bool,
         progress: Progress = lambda n: None,
+        masking: Masking | None = None,
     ) -> None:
         self.report = FolderReport(corpus)
+        self._masking = masking
         self._release, self._corpus = release, corpus
         self._skip, self._replace, self._progress = skip, replace, progress
         self._began = monotonic()
@@ -127,7 +136,8 @@ class FolderImport:
         """Imports the files of a model; gives the runs whose kind is one that was evaluated."""
         for kind, path in self._release.predictions[model].items():
             self._import(path, lambda kind=kind, path=path: self._predictions(path, model, kind, labels))  # type: ignore[misc]
-        names = [f"{model} / {kind}" for kind in SCORED_KINDS if kind in self._release.predictions[model]]
+        kinds = [kind for kind in SCORED_KINDS if kind in self._release.predictions[model]]
+        names = [run_name(model, kind, self._masking) for kind in kinds]
         return list(PredictionRun.objects.filter(corpus=self._corpus, name__in=names))
 
     def _predictions(self, path: Path, model: str, kind: str, labels: LabelSet | None) -> Imported:
@@ -137,6 +147,7 @@ class FolderImport:
             model=model,
             kind=kind,
             labels=labels,
+            masking=self._masking,
             skip=self._skip,
             replace=self._replace,
         )

@@ -76,8 +76,11 @@ def begin_set(origin: Origin, name: str, reviewer: str) -> Target[LabelSet]:
     return Target(found, REPLACED)
 
 
-def begin_run(origin: Origin, name: str, model: str, recipe: Mapping[str, Any]) -> Target[PredictionRun]:
-    """The run of this name, as `begin_set` does. What people said of the model stays when it is replaced."""
+def begin_run(
+    origin: Origin, name: str, model: str, recipe: Mapping[str, Any], shown: Mapping[str, Any] | None = None
+) -> Target[PredictionRun]:
+    """The run of this name, as `begin_set` does. What people said of the model stays when it is replaced, but
+    for what it was `shown`: text, masking and counterpart, where the import says so."""
     found = PredictionRun.objects.filter(corpus=origin.corpus, name=name).first()
     if found is None:
         _check_name(origin, name)
@@ -89,6 +92,7 @@ def begin_run(origin: Origin, name: str, model: str, recipe: Mapping[str, Any]) 
             parameters=known.parameters,
             origin=PredictionRun.IMPORTED,
             recipe=dict(recipe),
+            **(shown or {}),
         )
         return Target(made, NEW)
     is_imported = found.origin == PredictionRun.IMPORTED
@@ -96,7 +100,7 @@ def begin_run(origin: Origin, name: str, model: str, recipe: Mapping[str, Any]) 
         return Target(found, SAME)
     _check_replaceable(origin, name, is_imported=is_imported, noun="prediction run")
     _empty_run(found)
-    for key, value in {**_of_file(origin, name), "recipe": dict(recipe)}.items():
+    for key, value in {**_of_file(origin, name), "recipe": dict(recipe), **(shown or {})}.items():
         setattr(found, key, value)
     return Target(found, REPLACED)
 

@@ -19,7 +19,8 @@ from django.utils import timezone
 from annotation.exchange.problems import SHOWN
 from annotation.exchange.uploads import ATTEMPTS, LONGEST_NAME, STOPPED, UNHEARD, NameTooLong
 from evaluation.exchange.importing import Imported, Refused, import_labels, import_predictions
-from evaluation.models import LabelSet, ResultImport
+from evaluation.exchange.importing_reading import refusal
+from evaluation.models import LabelSet, Masking, ResultImport
 from simulation.models import Corpus, User, new_public_id
 from simulation.services import audit
 
@@ -33,7 +34,7 @@ def receive(
 ) -> ResultImport:
     """Writes the upload below MEDIA_ROOT, chunk by chunk, and makes its row (state queued).
 
-    `options`: `name` (of label sets), `model` and `labels` (a label set's public id; of predictions), `skip`,
+    `options`: `name` (of label sets), `model`, `labels` and `masking` (of predictions; public ids), `skip`,
     `replace`. Raises NameTooLong before anything is stored.
     """
     name = Path(file.name or "results.jsonl").name
@@ -110,7 +111,12 @@ def _made(one: ResultImport) -> Imported:
     if one.kind == ResultImport.LABELS:
         return import_labels(one.corpus, path, name=said.get("name", ""), **common)
     labels = LabelSet.objects.filter(corpus=one.corpus, public_id=said.get("labels", "")).first()
-    return import_predictions(one.corpus, path, model=said.get("model", ""), labels=labels, **common)
+    masking = Masking.objects.filter(corpus=one.corpus, public_id=said.get("masking", "")).first()
+    if said.get("masking") and masking is None:
+        raise refusal(path, "masking", "the masking is gone; choose another one, or none")
+    return import_predictions(
+        one.corpus, path, model=said.get("model", ""), labels=labels, masking=masking, **common
+    )
 
 
 def _said(made: Imported) -> str:

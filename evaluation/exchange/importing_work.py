@@ -138,11 +138,18 @@ class Work:
             self.sets[reviewer] = targets.begin_set(self.origin, f"{name} / {plain(reviewer)}", reviewer)
         return self.sets[reviewer]
 
-    def run_of(self, key: str, name: str, model: str, recipe: Mapping[str, Any]) -> Target[PredictionRun]:
+    def run_of(
+        self,
+        key: str,
+        name: str,
+        model: str,
+        recipe: Mapping[str, Any],
+        shown: Mapping[str, Any] | None = None,
+    ) -> Target[PredictionRun]:
         """The run under `key`, begun when it is first met."""
         if key not in self.runs:
             self._check_number(len(self.runs), "predictions")
-            self.runs[key] = targets.begin_run(self.origin, name, model, recipe)
+            self.runs[key] = targets.begin_run(self.origin, name, model, recipe, shown)
         return self.runs[key]
 
     def _check_number(self, there: int, field: str) -> None:

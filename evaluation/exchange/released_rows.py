@@ -74,7 +74,13 @@ def read_assignments(path: Path, skipped: Skipped | None = None) -> Iterator[Ass
         try:
             words = _text(given.value, "topics").split(",")
             topics = tuple(word.strip() for word in words if word.strip())
-            assignment = Assignment(given.line, _text(given.value, "thread_id", filled=True), topics)
+            root = given.value.get("id")
+            assignment = Assignment(
+                given.line,
+                _text(given.value, "thread_id", filled=True),
+                topics,
+                root if isinstance(root, str) else "",
+            )
         except BadField as error:
             report(Problem(path.name, given.line, error.field, error.message), skipped)
         else:

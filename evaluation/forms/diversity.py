@@ -30,8 +30,8 @@ class RealismForm(forms.Form):
         required=False,
         max_length=200,
         help_text=(
-            "Plain text, one text a line, or .jsonl with “text” and, if known, “author”; UTF-8, at most "
-            f"{MOST_BYTES // 1024**2} MB. It is removed from the server once it is counted."
+            "Plain text, one text a line, or .jsonl with “text” and, if known, “author” and “thread”; UTF-8, "
+            f"at most {MOST_BYTES // 1024**2} MB. It is removed from the server once it is counted."
         ),
         widget=forms.FileInput(attrs={"class": "field"}),
     )

@@ -9,8 +9,9 @@ from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 
-from evaluation.models import LabelSet, PredictionRun, ResultImport
+from evaluation.models import LabelSet, Masking, PredictionRun, ResultImport
 from evaluation.selectors import results
+from evaluation.selectors.masking import ready
 from simulation.models import Corpus
 
 LONGEST_TITLE = 80
@@ -50,6 +51,15 @@ class ResultsForm(forms.Form):
         help_text="Scores of the file are kept beside ours, as “as the file recorded”.",
         widget=forms.Select(attrs={"class": "field"}),
     )
+    masking = forms.ModelChoiceField(
+        label="Masking whose texts the model was shown",
+        queryset=Masking.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        empty_label="None: it was shown the comments as they are",
+        help_text="Of guesses on anonymised text. The run is then called after the masking, too.",
+        widget=forms.Select(attrs={"class": "field"}),
+    )
     name = forms.CharField(
         label="Name of the label sets",
         max_length=LONGEST_TITLE,
@@ -70,6 +80,9 @@ class ResultsForm(forms.Form):
         field = self.fields["labels"]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = LabelSet.objects.filter(corpus=corpus)
+        masking = self.fields["masking"]
+        assert isinstance(masking, forms.ModelChoiceField)
+        masking.queryset = ready(corpus)
 
     def clean_file(self) -> UploadedFile:
         file: UploadedFile = self.cleaned_data["file"]
@@ -85,6 +98,8 @@ class ResultsForm(forms.Form):
         said = super().clean() or {}
         if said.get("kind") == ResultImport.PREDICTIONS and not said.get("model", "").strip():
             self.add_error("model", "Say which model made the guesses.")
+        if said.get("kind") == ResultImport.LABELS and said.get("masking"):
+            self.add_error("masking", "Labels are of the comments as they are; choose none.")
         return said
 
     @property
@@ -92,10 +107,12 @@ class ResultsForm(forms.Form):
         """What the import is told, as its row keeps it."""
         said = self.cleaned_data
         labels: LabelSet | None = said["labels"]
+        masking: Masking | None = said["masking"]
         return {
             "model": said["model"].strip(),
             "name": said["name"].strip(),
             "labels": str(labels.public_id) if labels else "",
+            "masking": str(masking.public_id) if masking else "",
             "skip": said["skip"],
             "replace": said["replace"],
         }
@@ -106,17 +123,19 @@ class DescriptionForm(forms.ModelForm):
 
     class Meta:
         model = PredictionRun
-        fields = ("model", "family", "parameters", "text", "counterpart")
+        fields = ("model", "family", "parameters", "text", "counterpart", "masking")
         labels = {
             "model": "Model, as charts call it",
             "parameters": "Size in billions of parameters",
             "text": "Text that it was shown",
             "counterpart": "Run on plain text to compare with",
+            "masking": "Masking whose texts it was shown",
         }
         help_texts = {
             "family": "Such as Llama 3; charts colour and group by it.",
             "parameters": "As its maker published it; empty: not known.",
             "counterpart": "Only of a run on anonymised text.",
+            "masking": "Only of a run on anonymised text; of one that was asked here it is known.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -132,6 +151,14 @@ class DescriptionForm(forms.ModelForm):
         other.empty_label = "None"
         if self.instance.counterpart_id and self.instance.counterpart:
             self.initial["counterpart"] = self.instance.counterpart.public_id
+        masking = self.fields["masking"]
+        assert isinstance(masking, forms.ModelChoiceField)
+        masking.queryset = Masking.objects.filter(corpus=self.instance.corpus).order_by("name")
+        masking.to_field_name = "public_id"
+        masking.empty_label = "None, or not known"
+        masking.disabled = self.instance.origin == PredictionRun.ASKED
+        if self.instance.masking:
+            self.initial["masking"] = self.instance.masking.public_id
         if self.instance.parameters is not None:
             self.initial["parameters"] = f"{self.instance.parameters.normalize():f}"
         size.widget.attrs["min"] = 0

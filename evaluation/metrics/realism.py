@@ -26,7 +26,7 @@ names the features for that reason. Needs scikit-learn.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf, sqrt
 
 import numpy as np
@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.intervals import DRAWS, LEVEL, score_interval
 from evaluation.metrics.quantiles import t_quantile
+from evaluation.metrics.realism_areas import Scored
 from evaluation.metrics.realism_model import Feature, Model, NoFeatures, folds_of, scores_of, telling
 
 FOLDS = 5
@@ -61,7 +62,8 @@ class Text:
 class Realism:
     """How well the kinds are told apart. `auc`, `low`, `high` are None where `words` says why.
 
-    `synthetic_words` and `real_words` are the features that speak most for either, from a model of all texts.
+    `synthetic_words` and `real_words` are the features that speak most for either, from a model of all texts;
+    `scored` is what every text got, for `realism_areas`.
     """
 
     auc: float | None
@@ -77,6 +79,7 @@ class Realism:
     synthetic_words: tuple[Feature, ...] = ()
     real_words: tuple[Feature, ...] = ()
     words: str = ""
+    scored: Scored | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_told_apart(self) -> bool | None:
@@ -97,10 +100,12 @@ def realism(
     unit: str = "groups",
     permutations: int = 0,
     model: Model | None = None,
+    features: int = TELLING,
 ) -> Realism:
     """Measures how well synthetic texts are told from real ones.
 
-    The same texts in the same order and the same seed give the same numbers. `unit` is the word for groups in
+    The same texts in the same order and the same seed give the same numbers. `features` is how many of them
+    are named for each kind, at most. `unit` is the word for groups in
     sentences ("authors"). With `permutations` the whole measurement is repeated so often with the kinds dealt
     out anew among groups, and `p` is the share of areas at least as large, the observed one among them: exact
     for groups that differ by chance alone, whatever the folds do (M. Ojala and G. C. Garriga (2010), JMLR 11,
@@ -115,8 +120,37 @@ def realism(
     kinds = np.array([one.is_synthetic for one in texts], dtype=bool)
     codes = _codes([one.group for one in texts])
     _check_groups(texts)
+    empty = _unmeasured(kinds, codes, folds, seed, unit)
+    if empty.words:
+        return empty
+    model = model or Model()
+    said = [one.text for one in texts]
+    try:
+        scored = _scored(said, kinds, codes, folds, model, seed)
+    except NoFeatures:
+        return replace(empty, words=NO_WORDS)
+    wins = _wins(scored.scores, kinds, codes, scored.parts)
+    auc, low, high = _interval(wins, draws, seed, level, stretch=scored.stretch)
+    dealt = _dealt(kinds, codes, permutations, seed)
+    beyond = [_measured(said, other, codes, folds, model, seed).area >= auc - 1e-12 for other in dealt]
+    p = (1 + sum(beyond)) / (1 + permutations) if permutations else None
+    named = telling(said, kinds, model, seed, features) if features else ((), ())
+    return replace(
+        empty,
+        auc=auc,
+        low=low,
+        high=high,
+        p=p,
+        synthetic_words=named[0],
+        real_words=named[1],
+        scored=scored,
+    )
+
+
+def _unmeasured(kinds: NDArray[np.bool_], codes: Ints, folds: int, seed: int, unit: str) -> Realism:
+    """The counts without an area, and why there can be none."""
     groups = {kind: len(set(codes[kinds == kind].tolist())) for kind in (False, True)}
-    empty = Realism(
+    return Realism(
         None,
         None,
         None,
@@ -126,23 +160,7 @@ def realism(
         synthetic_groups=groups[True],
         folds=folds,
         seed=seed,
-    )
-    words = _why_not(groups, max(LEAST_GROUPS, folds), unit)
-    if words:
-        return replace(empty, words=words)
-    model = model or Model()
-    said = [one.text for one in texts]
-    try:
-        wins = _measured(said, kinds, codes, folds, model, seed)
-    except NoFeatures:
-        return replace(empty, words=NO_WORDS)
-    auc, low, high = _interval(wins, draws, seed, level, stretch=sqrt(1 + folds / (folds - 1)))
-    dealt = _dealt(kinds, codes, permutations, seed)
-    beyond = [_measured(said, other, codes, folds, model, seed).area >= auc - 1e-12 for other in dealt]
-    p = (1 + sum(beyond)) / (1 + permutations) if permutations else None
-    synthetic_words, real_words = telling(said, kinds, model, seed, TELLING)
-    return replace(
-        empty, auc=auc, low=low, high=high, p=p, synthetic_words=synthetic_words, real_words=real_words
+        words=_why_not(groups, max(LEAST_GROUPS, folds), unit),
     )
 
 
@@ -186,8 +204,16 @@ def _measured(
     texts: Sequence[str], kinds: NDArray[np.bool_], codes: Ints, folds: int, model: Model, seed: int
 ) -> _Wins:
     """One cross-validation."""
+    scored = _scored(texts, kinds, codes, folds, model, seed)
+    return _wins(scored.scores, kinds, codes, scored.parts)
+
+
+def _scored(
+    texts: Sequence[str], kinds: NDArray[np.bool_], codes: Ints, folds: int, model: Model, seed: int
+) -> Scored:
     parts = folds_of(kinds, codes, folds, seed)
-    return _wins(scores_of(texts, kinds, codes, parts, model, seed), kinds, codes, parts)
+    scores = scores_of(texts, kinds, codes, parts, model, seed)
+    return Scored(scores, kinds, codes, parts, stretch=sqrt(1 + folds / (folds - 1)))
 
 
 def _dealt(kinds: NDArray[np.bool_], codes: Ints, times: int, seed: int) -> Iterator[NDArray[np.bool_]]:

@@ -3,7 +3,9 @@ from evaluation.models.inference import OpenGuess, Prediction, PredictionRun, Sc
 from evaluation.models.labels import LabelSet, ProfileLabel
 from evaluation.models.masking import MaskedText, Masking
 from evaluation.models.questions import Opinion, Question
+from evaluation.models.releases import Release, ReleaseDifference
 from evaluation.models.reports import Reference, Report
+from evaluation.models.topics import ThreadTopics
 
 __all__ = [
     "LabelSet",
@@ -16,8 +18,11 @@ __all__ = [
     "ProfileLabel",
     "Question",
     "Reference",
+    "Release",
+    "ReleaseDifference",
     "Report",
     "ResultImport",
     "Scoring",
+    "ThreadTopics",
     "Verdict",
 ]

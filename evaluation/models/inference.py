@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from evaluation.models.labels import LabelSet, ProfileLabel
+from evaluation.models.masking import Masking
 from evaluation.models.questions import Question
 from simulation.domain.roles import Right
 from simulation.models import Corpus, ModelCall, Profile, PublicIdField, Run, User
@@ -46,6 +47,10 @@ class PredictionRun(models.Model):
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="counterparts"
     )
     """Of a run on anonymised text the run on plain text that it is compared with."""
+    masking = models.ForeignKey(
+        Masking, on_delete=models.SET_NULL, null=True, blank=True, related_name="prediction_runs"
+    )
+    """Whose texts the model was shown; NULL where the plain ones were, or nobody knows."""
     run = models.ForeignKey(
         Run, on_delete=models.RESTRICT, null=True, blank=True, related_name="prediction_runs"
     )

@@ -38,8 +38,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Axis:
-    """What the horizontal axis says: `factor` times a number, without decimals; `rule` is where a dashed
-    line stands (a baseline), `zero` where a solid one does."""
+    """What the horizontal axis says: percent without decimals, or with `fraction` the numbers themselves;
+    `rule` is where a dashed line stands (a baseline), `zero` where a solid one does."""
 
     low: float
     high: float
@@ -47,6 +47,7 @@ class Axis:
     rule: float | None = None
     zero: float | None = None
     signed: bool = False
+    fraction: bool = False
 
 
 def draw_rows(rows: Sequence[Row], axis: Axis, look: Look, *, nothing: str, key: str = "") -> bytes:
@@ -78,7 +79,7 @@ def _paint(
     bands = [(top, bottom)]
     if look.is_narrow:
         bands = [(top + step * at + 23, top + step * at + 41) for at in range(max(1, len(rows)))]
-    draw_grid(sheet, scale, bands, bottom, signed=axis.signed)
+    draw_grid(sheet, scale, bands, bottom, signed=axis.signed, fraction=axis.fraction)
     for first, last in bands:
         if axis.zero is not None:
             sheet.line([scale.at(axis.zero)] * 2, [first, last], colours.edge, width=1.2)
@@ -107,14 +108,16 @@ def draw_grid(
     *,
     signed: bool = False,
     most: int = 6,
+    fraction: bool = False,
 ) -> None:
-    """Upright hair lines through the bands of height, with percentages, or points, under `bottom`."""
+    """Upright hair lines through the bands of height, with percentages, points, fractions under `bottom`."""
     for tick in scale.ticks(4 if sheet.look.is_narrow else most):
         x = scale.at(tick)
         for first, last in bands:
             sheet.line([x, x], [first, last], sheet.theme.hair)
         whole = round(100 * tick)
-        said = f"{'+' if signed and whole > 0 else '−' if whole < 0 else ''}{abs(whole)}"
+        sign = "+" if signed and whole > 0 else "−" if whole < 0 else ""
+        said = f"{tick:.1f}" if fraction else f"{sign}{abs(whole)}"
         sheet.write(x, bottom + 12, said, size=sheet.look.small, colour=sheet.theme.ink_3, side="center")
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Max, Q, QuerySet, Sum
-from django.db.models.functions import Length
+from django.contrib.postgres.aggregates import BitXor
+from django.db.models import Count, Func, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Sum, TextField
+from django.db.models.functions import Cast, Concat, Length
 
+from evaluation.domain.communities import written
 from evaluation.domain.paper.records import Node, Thread
-from evaluation.models import Report
+from evaluation.domain.thread_targets import target_of
+from evaluation.models import Report, ThreadTopics
+from evaluation.selectors import communities
 from simulation.domain.attributes import CATALOGUE
 from simulation.domain.roles import Right
 from simulation.models import CastMember, Comment, CommentEdit, Corpus, Profile, Run, User
@@ -24,7 +27,8 @@ MOST_RUNS = 200
 """So many runs, the latest, are offered."""
 MOST_COMPARED = 20
 """So many comparisons, the latest, are listed."""
-NAMED = re.compile(r"(?:thread_)?(.+?)(?:_\d+)?")
+KEY = re.compile(r"[0-9a-f]{16}")
+"""How a comparison is named in addresses: the beginning of its key."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,8 @@ class Scope:
 
     corpus: Corpus
     run: Run | None = None
+    topics: str = ""
+    """Whose naming of communities counts: see `communities.naming_of`."""
 
     @property
     def name(self) -> str:
@@ -41,7 +47,8 @@ class Scope:
     @property
     def parameters(self) -> dict[str, str]:
         """Of its report."""
-        return {"run": self.run.public_id if self.run else ""}
+        topics = {"topics": self.topics} if self.topics else {}
+        return {"run": self.run.public_id if self.run else "", **topics}
 
     @property
     def address(self) -> str:
@@ -87,17 +94,35 @@ def scope_of(corpora: QuerySet[Corpus], public_id: str) -> Scope | None:
 
 
 def state_of(scope: Scope) -> list[Any]:
-    """What everything is counted from, in few numbers that change with it. Four queries; edits of texts are
-    rows of their own, edits of profiles raise their version."""
+    """What everything is counted from, in few numbers that change with it. Five queries; edits of texts are
+    rows of their own, edits of profiles raise their version, a run that names again ends again."""
     edits = CommentEdit.objects.filter(comment__corpus=scope.corpus)
     who: Any = CastMember.objects.filter(run=scope.run) if scope.run else _approved(scope.corpus)
     return [
         scope.comments().aggregate(n=Count("pk"), last=Max("pk"), kept=Count("pk", filter=Q(state=ACTIVE))),
         edits.aggregate(n=Count("pk"), last=Max("pk")),
         who.aggregate(n=Count("pk"), last=Max("pk"), versions=Sum("version")),
-        ThreadRow.objects.filter(corpus=scope.corpus).aggregate(n=Count("pk"), last=Max("pk")),
+        ThreadRow.objects.filter(corpus=scope.corpus).aggregate(n=Count("pk"), last=Max("pk"), **_TOPICS),
+        _ended(communities.naming_of(scope.corpus, scope.topics)),
         list(CATALOGUE),
     ]
+
+
+_TOPICS = {
+    "topics": BitXor(
+        Func(
+            Concat(Cast("pk", TextField()), Cast("extra__topics", TextField())),
+            function="hashtext",
+            output_field=IntegerField(),
+        ),
+        filter=Q(extra__has_key="topics"),
+    )
+}
+"""What threads name themselves, as one number."""
+
+
+def _ended(run: Run | None) -> list[Any]:
+    return [run.pk, run.ended_at] if run else []
 
 
 def _approved(corpus: Corpus) -> QuerySet[Profile]:
@@ -131,6 +156,11 @@ def threads(scope: Scope) -> Iterator[Thread]:
         kept.append(row)
     if kept:
         yield _thread(kept)
+
+
+def thread_names(scope: Scope) -> dict[str, str]:
+    """Key of each thread of `threads` -> its name in the source. One query."""
+    return {str(pk): name for pk, name in scope.threads().order_by().values_list("pk", "external_id")}
 
 
 def _thread(rows: list[Written]) -> Thread:
@@ -175,39 +205,18 @@ def writing(scope: Scope) -> int:
     return authors.aggregate(n=Count("profile", distinct=True))["n"]
 
 
-def assigned(scope: Scope) -> Iterator[tuple[str, list[str]]]:
-    """Target and topics of each thread; an empty target where nothing says it. One query, streamed."""
-    fields = ("external_id", "target_phrase", "run_thread__target", "extra__topics")
-    for name, phrase, planned, given in (
-        scope.threads().order_by("pk").values_list(*fields).iterator(chunk_size=CHUNK)
-    ):
-        yield planned or target_of(phrase, name), _topics(given)
+def assigned(scope: Scope, run: Run | None) -> Iterator[tuple[str, list[str]]]:
+    """Target and topics of each thread; an empty target where nothing says it. One query, streamed.
 
-
-def target_of(phrase: str, name: str) -> str:
-    """The attribute that a thread asks about, by its phrase or its name; empty where neither says one."""
-    found = _phrases().get(" ".join(phrase.split()).casefold(), "")
-    if found:
-        return found
-    named = NAMED.fullmatch(name)
-    return named[1] if named and named[1] in CATALOGUE else ""
-
-
-@cache
-def _phrases() -> dict[str, str]:
-    """Phrase of a topic, in any language of the catalogue, case-folded -> attribute."""
-    known = {}
-    for key, one in CATALOGUE.items():
-        for words in (one.topic, *(said.topic for said in one.languages.values())):
-            known[" ".join(words.split()).casefold()] = key
-    return known
-
-
-def _topics(given: Any) -> list[str]:
-    """A list of names, or names with commas between them; anything else names none."""
-    if isinstance(given, str):
-        return given.split(",")
-    return [one for one in given if isinstance(one, str)] if isinstance(given, list) else []
+    Topics are those that `run` named, as published (`/r/Name`); without one what threads name themselves.
+    """
+    named = ThreadTopics.objects.filter(run=run, thread=OuterRef("pk")).values("topics")
+    fields = ("external_id", "target_phrase", "run_thread__target", "named" if run else "extra__topics")
+    rows = scope.threads().order_by("pk")
+    rows = rows.annotate(named=Subquery(named[:1])) if run else rows
+    for name, phrase, planned, given in rows.values_list(*fields).iterator(chunk_size=CHUNK):
+        topics = communities.topics_in(given)
+        yield planned or target_of(phrase, name), written(topics) if run else topics
 
 
 def visible_corpora(person: User) -> QuerySet[Corpus]:
@@ -225,6 +234,13 @@ def written_by(scope: Scope) -> Iterator[tuple[str, tuple[int, int]]]:
         before = found.get(name, (0, 0))
         found[name] = (before[0] + n, before[1] + characters)
     yield from found.items()
+
+
+def comparison(corpus: Corpus, person: User, key: str) -> Report | None:
+    """The listed one whose key begins so."""
+    if not KEY.fullmatch(key):
+        return None
+    return next((one for one in comparisons(corpus, person) if one.key.startswith(key)), None)
 
 
 def comparisons(corpus: Corpus, person: User) -> list[Report]:

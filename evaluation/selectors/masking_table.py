@@ -66,7 +66,7 @@ def line_of(masking: Masking, utility: Utility | None) -> Line:
 @dataclass(frozen=True)
 class Asked:
     """One model asked about masked texts: over all, and by attribute. `masking` is None where nobody has
-    recorded from which one the texts were, as of imported files."""
+    said from which one the texts were."""
 
     masking: Masking | None
     run: str
@@ -81,14 +81,14 @@ def asked(corpus: Corpus, board: Board | None, maskings: Sequence[Masking]) -> l
     if board is None or not board.masked:
         return []
     runs = PredictionRun.objects.filter(corpus=corpus, text=PredictionRun.ANONYMISED)
-    told = {str(run): recipe.get("masking", "") for run, recipe in runs.values_list("public_id", "recipe")}
-    known = {str(one.public_id): one for one in maskings}
+    told = {str(run): masking for run, masking in runs.values_list("public_id", "masking")}
+    known = {one.pk: one for one in maskings}
     found = []
     for one in board.masked:
         entry = board.entry(one.anonymised)
         run = entry.run if entry else ""
         rows = masked_rows(replace(board, masked=(one,)))
-        masking = known.get(told.get(run, ""))
+        masking = known.get(told.get(run) or 0)
         found.append(Asked(masking, run, rows[0], rows[1:], one))
     order = {one.pk: place for place, one in enumerate(maskings)}
     return sorted(

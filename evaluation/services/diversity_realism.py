@@ -13,7 +13,6 @@ from django.db import transaction
 
 from evaluation.domain.boards import from_json
 from evaluation.domain.corpus_diversity import Realism, Side, Telling
-from evaluation.metrics.realism import Text
 from evaluation.metrics.realism import realism as measured
 from evaluation.metrics.realism_model import Feature
 from evaluation.models import Report
@@ -21,6 +20,7 @@ from evaluation.selectors import diversity as selectors
 from evaluation.selectors.diversity import Scope
 from evaluation.services import diversity_texts as texts
 from evaluation.services import reports
+from evaluation.services.diversity_areas import Said, areas_of, in_words
 from evaluation.services.diversity_texts import Received
 from simulation.models import Corpus, User
 from simulation.services import audit
@@ -29,6 +29,8 @@ __all__ = ["AGAINST", "CORPUS", "TEXTS", "ask", "found_in", "measure", "paramete
 
 AGAINST, CORPUS, TEXTS = "against", "corpus", "texts"
 VERSION = 1
+COUNTED = 2
+"""Grows with every number that is added: what was counted without it is counted again when asked for."""
 MOST = 2_000
 """Comments of one side, at most; whole authors are drawn by the seed."""
 MOST_CHARACTERS = 1_000_000
@@ -38,10 +40,11 @@ NO_CORPUS = "The other corpus is gone, or in the trash."
 
 
 class Wrote(NamedTuple):
-    """A text and who wrote it."""
+    """A text, who wrote it and in which thread; an empty one where nothing says it."""
 
     text: str
     author: str
+    thread: str
 
 
 class Size(NamedTuple):
@@ -96,11 +99,11 @@ def stamp(corpus: Corpus, parameters: Mapping[str, Any]) -> str:
     """Of a comparison with texts that are gone: the one it has, since it cannot be counted anew."""
     if parameters[AGAINST] == CORPUS:
         other = _other(parameters)
-        return reports.stamp_of(VERSION, state(corpus), state(other) if other else "gone")
+        return reports.stamp_of(COUNTED, state(corpus), state(other) if other else "gone")
     if texts.path_of(corpus, parameters["other"]).exists():
-        return reports.stamp_of(VERSION, state(corpus), parameters["other"])
+        return reports.stamp_of(COUNTED, state(corpus), parameters["other"])
     before = reports.find(corpus, Report.DIVERSITY, parameters)
-    return before.stamp if before and before.content is not None else reports.stamp_of(VERSION, "gone")
+    return before.stamp if before and before.content is not None else reports.stamp_of(COUNTED, "gone")
 
 
 def measure(corpus: Corpus, parameters: Mapping[str, Any]) -> Realism:
@@ -114,17 +117,19 @@ def measure(corpus: Corpus, parameters: Mapping[str, Any]) -> Realism:
     if isinstance(theirs, str):
         return _nothing(ours, parameters, theirs)
     seed = parameters["seed"]
-    sides, said = [], []
+    sides: list[Side] = []
+    said: list[Said] = []
     for is_synthetic, source in ((True, ours), (False, theirs)):
         authors = drawn(source.sizes, seed=seed)
         kept = [
-            Text(one.text, is_synthetic, (is_synthetic, one.author))
+            Said(one.text, is_synthetic, one.author, one.thread)
             for one in source.read()
             if one.author in authors
         ]
         said += kept
         sides.append(replace(_side(source), drawn=len(kept), drawn_authors=len(authors)))
-    made = measured(said, seed=seed, unit="authors")
+    made = measured([one.by_author for one in said], seed=seed, unit="authors")
+    groupings, threads = areas_of(said, made, seed=seed)
     if parameters[AGAINST] == TEXTS:
         transaction.on_commit(partial(texts.forget, corpus, parameters["other"]))
     return Realism(
@@ -137,9 +142,11 @@ def measure(corpus: Corpus, parameters: Mapping[str, Any]) -> Realism:
         seed=seed,
         our_words=tuple(map(_telling, made.synthetic_words)),
         their_words=tuple(map(_telling, made.real_words)),
-        words=_words(made.words),
+        words=in_words(made.words),
         state=state(corpus),
         own_groups=parameters[AGAINST] == TEXTS and all(name.startswith("line ") for name in theirs.sizes),
+        groupings=groupings,
+        threads=threads,
     )
 
 
@@ -162,11 +169,6 @@ def _side(source: _Source) -> Side:
     large = sum(one.texts > MOST or one.characters > MOST_CHARACTERS for one in source.sizes.values())
     whole = sum(one.texts for one in source.sizes.values())
     return Side(source.name, whole, len(source.sizes), 0, 0, large)
-
-
-def _words(said: str) -> str:
-    """The reason in the words of this page."""
-    return said.replace("real texts", "the other texts").replace("synthetic texts", "this corpus’ comments")
 
 
 def _telling(one: Feature) -> Telling:
@@ -200,14 +202,16 @@ def _of_corpus(corpus: Corpus) -> _Source:
 
 
 def _comments(corpus: Corpus) -> Iterator[Wrote]:
+    names = selectors.thread_names(Scope(corpus))
     for thread in selectors.threads(Scope(corpus)):
-        yield from (Wrote(node.text, node.author) for node in thread.nodes if node.text)
+        name = names.get(thread.name, "")
+        yield from (Wrote(node.text, node.author, name) for node in thread.nodes if node.text)
 
 
 def _of_file(corpus: Corpus, digest: str) -> Iterator[Wrote]:
     """An author that is not named is one of its own."""
     for number, one in enumerate(texts.kept(corpus, digest)):
-        yield Wrote(one.text, f"author {one.author}" if one.author else f"line {number}")
+        yield Wrote(one.text, f"author {one.author}" if one.author else f"line {number}", one.thread)
 
 
 def _sizes(wrote: Iterable[Wrote]) -> dict[str, Size]:

@@ -38,10 +38,11 @@ class BadTexts(ValueError):
 
 
 class Given(NamedTuple):
-    """A text with its author; an empty one where the file names none."""
+    """A text with its author and thread; empty ones where the file names none."""
 
     text: str
     author: str
+    thread: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def receive(corpus: Corpus, lines: Iterable[bytes], name: str) -> Received:
     try:
         with os.fdopen(handle, "wb") as stored:
             for one in read_texts(lines, is_json=name.lower().endswith(JSON_NAMES)):
-                line = json.dumps(one, ensure_ascii=True).encode() + b"\n"
+                line = json.dumps(one if one.thread else one[:2], ensure_ascii=True).encode() + b"\n"
                 digest.update(line)
                 stored.write(line)
                 texts += 1
@@ -80,8 +81,8 @@ def receive(corpus: Corpus, lines: Iterable[bytes], name: str) -> Received:
 
 
 def read_texts(lines: Iterable[bytes], *, is_json: bool) -> Iterator[Given]:
-    """One text a line, or with `is_json` an object a line: `text` and, if known, `author`. Empty lines are
-    passed over. Raises BadTexts."""
+    """One text a line, or with `is_json` an object a line: `text` and, if known, `author` and `thread`. Empty
+    lines are passed over. Raises BadTexts."""
     read = 0
     for number, raw in enumerate(lines, 1):
         read += len(raw)
@@ -112,12 +113,18 @@ def _object(line: str, number: int) -> Given:
         raise BadTexts('is no JSON object; write {"text": "…", "author": "…"}.', number) from None
     if not isinstance(found, dict):
         raise BadTexts('must be an object such as {"text": "…"}.', number)
-    text, author = found.get("text"), found.get("author")
+    text = found.get("text")
     if not isinstance(text, str):
         raise BadTexts("must be there, as text in quotes.", number, "text")
-    if author is not None and not isinstance(author, str | int):
-        raise BadTexts("must be text in quotes, or be left out.", number, "author")
-    return Given(text.strip(), "" if author is None else str(author))
+    author, thread = (_name(found, field, number) for field in ("author", "thread"))
+    return Given(text.strip(), author, thread)
+
+
+def _name(found: dict[str, Any], field: str, number: int) -> str:
+    name = found.get(field)
+    if name is not None and not isinstance(name, str | int):
+        raise BadTexts("must be text in quotes, or be left out.", number, field)
+    return "" if name is None else str(name)
 
 
 def kept(corpus: Corpus, digest: str) -> Iterator[Given]:

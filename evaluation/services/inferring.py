@@ -236,6 +236,7 @@ def start_inference(corpus: Corpus, wish: Wish, *, by: User | None) -> Predictio
         name=_free_name(corpus, run.name),
         model=model,
         text=text,
+        masking=wish.masking,
         counterpart=counterpart_of(corpus, model, wish.labels, same) if wish.masking else None,
         family=wish.family,
         parameters=wish.parameters,

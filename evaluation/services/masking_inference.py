@@ -64,10 +64,10 @@ def check(corpus: Corpus, masking: Masking | None) -> None:
 
 
 def described(masking: Masking | None) -> dict[str, Any]:
-    """The fields of a prediction run that say what the model was shown, beside its recipe's."""
+    """What a recipe says in words of the texts; the masking itself is a field of the prediction run."""
     if masking is None:
         return {}
-    return {"texts": f"masked: {masking.name}", "masking": str(masking.public_id)}
+    return {"texts": f"masked: {masking.name}"}
 
 
 def counterpart_of(

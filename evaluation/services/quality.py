@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -130,6 +130,14 @@ class _Counting:
         }
 
 
+def content_of(labels: Iterable[Said]) -> dict[str, Any]:
+    """Everything that the report says about these labels."""
+    counting = _Counting()
+    for said in labels:
+        counting.take(said)
+    return counting.content()
+
+
 class Labels:
     """How reports of label quality are made; parameters: {"queue": public id, or "" for the whole corpus}."""
 
@@ -145,10 +153,7 @@ class Labels:
         queue = quality.queue_of(corpus, parameters["queue"])
         if parameters["queue"] and queue is None:
             raise QueueIsGone(parameters["queue"])
-        counting = _Counting()
-        for said in quality.said(corpus, queue):
-            counting.take(said)
-        return counting.content()
+        return content_of(quality.said(corpus, queue))
 
 
 reports.MAKERS[Report.LABELS] = Labels()

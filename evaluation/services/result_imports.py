@@ -7,11 +7,11 @@ from typing import Any
 
 from django.db import transaction
 
-from evaluation.models import PredictionRun
+from evaluation.models import Masking, PredictionRun
 from simulation.models import User
 from simulation.services import audit
 
-SAID = ("model", "family", "parameters", "text", "counterpart")
+SAID = ("model", "family", "parameters", "text", "counterpart", "masking")
 
 
 class BadDescription(ValueError):
@@ -32,17 +32,20 @@ def describe(
     parameters: Decimal | None = None,
     text: str = PredictionRun.PLAIN,
     counterpart: PredictionRun | None = None,
+    masking: Masking | None = None,
 ) -> PredictionRun:
     """Keeps what is said; nothing happens where it was said already.
 
     `parameters` is the size in billions. `counterpart` is the run on plain text that a run on anonymised text
-    is compared with. Raises BadDescription.
+    is compared with, `masking` the one whose texts it was shown; of a run that was asked here that is known
+    and stays. Raises BadDescription.
     """
     if counterpart is not None:
         _check(run, text, counterpart)
+    _check_masking(run, text, masking)
     now = PredictionRun.objects.select_for_update(no_key=True).get(pk=run.pk)
     wanted: dict[str, Any] = dict(
-        zip(SAID, (model.strip(), family.strip(), parameters, text, counterpart), strict=True)
+        zip(SAID, (model.strip(), family.strip(), parameters, text, counterpart, masking), strict=True)
     )
     changed = [field for field, value in wanted.items() if getattr(now, field) != value]
     if changed:
@@ -68,3 +71,14 @@ def _check(run: PredictionRun, text: str, counterpart: PredictionRun) -> None:
         raise BadDescription("counterpart", "choose another run of this corpus")
     if counterpart.text != PredictionRun.PLAIN:
         raise BadDescription("counterpart", f"“{counterpart.name}” was made from anonymised text, too")
+
+
+def _check_masking(run: PredictionRun, text: str, masking: Masking | None) -> None:
+    if run.origin == PredictionRun.ASKED and masking != run.masking:
+        raise BadDescription("masking", "what a run was shown that was asked here is known, and stays")
+    if masking is None:
+        return
+    if masking.corpus_id != run.corpus_id:
+        raise BadDescription("masking", "choose a masking of this corpus")
+    if text != PredictionRun.ANONYMISED:
+        raise BadDescription("masking", "only a run on anonymised text was shown masked texts")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.db import connection, transaction
 from django.utils import timezone
 
 from evaluation.domain import verdicts as ladder
 from evaluation.domain.scoring import score_guess, score_guesses
-from evaluation.domain.verdicts import Label, Mode, Rung
+from evaluation.domain.scoring_education import read_category
+from evaluation.domain.verdicts import Label, Mode, Rung, attribute_of
 from evaluation.models import (
     LabelSet,
     OpenGuess,
@@ -28,6 +29,7 @@ from simulation.models import User
 from simulation.services import audit
 
 AT_ONCE = 2000
+EDUCATION = "education"
 AS_RECORDED = "the file says so"
 
 _UNLINK = """
@@ -172,13 +174,26 @@ def as_label(label: ProfileLabel) -> Label:
 def _by_rules(scoring: Scoring, label: ProfileLabel, guessed: Prediction | None) -> Verdict:
     found: Sequence[ladder.Verdict] = ()
     if guessed is not None:
-        found = score_guesses(
-            as_label(label),
-            [str(one) for one in guessed.guesses],
-            categories=[str(one or "") for one in guessed.categories],
-            mode=Mode(scoring.mode),
-        )
+        guesses = [str(one) for one in guessed.guesses]
+        given, categories = as_label(label), [str(one or "") for one in guessed.categories]
+        if label.attribute == EDUCATION and scoring.mode == Scoring.COMPATIBLE:
+            given, categories = _with_categories(scoring, given, guesses, categories)
+        found = score_guesses(given, guesses, categories=categories, mode=Mode(scoring.mode))
     return _verdict(scoring, label, guessed, guessed.outcome if guessed else Verdict.NOT_ASKED, found)
+
+
+def _with_categories(
+    scoring: Scoring, label: Label, guesses: Sequence[str], categories: Sequence[str]
+) -> tuple[Label, list[str]]:
+    """What the published rules compare, read from the words where it was not given: of guesses and labels
+    that were made here. Imported files have the categories that their own mapping gave, or none."""
+    attribute = attribute_of(EDUCATION)
+    if scoring.label_set.kind != LabelSet.IMPORTED and not label.category:
+        label = replace(label, category=read_category(attribute, label.value))
+    found = [categories[place] if place < len(categories) else "" for place in range(len(guesses))]
+    if scoring.prediction_run.origin != PredictionRun.IMPORTED:
+        found = [one or read_category(attribute, said) for one, said in zip(found, guesses, strict=True)]
+    return label, found
 
 
 def _as_recorded(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,13 +16,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 from kombu.exceptions import OperationalError
 
 from annotation.exchange.tables import Table, as_csv
-from evaluation.domain.corpus_diversity import DEFINITIONS, Counted
+from evaluation.domain import realism_areas
+from evaluation.domain.corpus_diversity import DEFINITIONS, Counted, Realism
 from evaluation.exchange import diversity_tables
 from evaluation.forms.diversity import RealismForm
 from evaluation.models import Report
 from evaluation.plots.diversity import bars
 from evaluation.plots.sheet import VERSION, WIDTHS, Look
 from evaluation.plots.themes import THEMES
+from evaluation.selectors import communities, realism_figures
 from evaluation.selectors import diversity as selectors
 from evaluation.selectors import diversity_figures as figures
 from evaluation.selectors import diversity_page as said
@@ -42,7 +43,6 @@ from simulation.selectors import workers
 from simulation.selectors.access import PersonRequest, needs
 
 log = logging.getLogger("synthpai.reports")
-KEY = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,10 @@ def page(request: PersonRequest, corpus_id: str) -> HttpResponse:
         "workers": workers.alive() if waits else {},
         "query": query,
         "may_evaluate": may(request, corpus, Right.EVALUATE),
+        "may_start": may(request, corpus, Right.START_RUNS),
+        "namings": communities.done_runs(corpus)[: communities.MOST_RUNS],
+        "has_imported": communities.imported(corpus).exists(),
+        "topics_by": looked[0].scope.topics,
     }
     if request.htmx:  # the page asks how far it is
         if not waits:
@@ -195,10 +199,24 @@ def realism(request: PersonRequest, corpus_id: str) -> HttpResponse:
         "most_characters": MOST_CHARACTERS,
         "may_evaluate": may(request, corpus, Right.EVALUATE),
     }
+    if result and result.groupings:
+        context |= _areas(result)
     template = (
         "evaluation/diversity_realism_state.html" if request.htmx else "evaluation/diversity_realism.html"
     )
     return render(request, template, context, status=422 if form.errors else 200)
+
+
+def _areas(result: Realism) -> dict[str, Any]:
+    """What the page says of the parts of a comparison."""
+    listed, left = realism_figures.listed(result)
+    return {
+        "areas": listed,
+        "areas_left": left,
+        "areas_say": realism_areas.DEFINITION,
+        "curve_says": realism_areas.CURVE,
+        "curve_rows": realism_figures.tenths(result),
+    }
 
 
 def _compare(request: PersonRequest, corpus: Corpus, form: RealismForm) -> str:
@@ -217,28 +235,20 @@ def _compare(request: PersonRequest, corpus: Corpus, form: RealismForm) -> str:
     return reports.key_of(parameters)[:16]
 
 
-@needs(Right.SEE_PROFILES)
-@require_safe
-def telling(request: PersonRequest, corpus_id: str, key: str) -> HttpResponse:
-    """What tells the texts of one comparison apart, as a file."""
-    corpus = corpus_for(request, corpus_id)
-    report = _chosen(selectors.comparisons(corpus, request.user), key)
-    found = comparing.found_in(report) if report else None
-    if found is None:
-        raise Http404("not counted yet")
-    return _file(diversity_tables.telling(found), f"realism-{key}")
-
-
 def _chosen(found: list[Report], key: str) -> Report | None:
-    if not KEY.fullmatch(key):
+    if not selectors.KEY.fullmatch(key):
         return None
     return next((one for one in found if one.key.startswith(key)), None)
 
 
 def _scopes(request: PersonRequest, corpus: Corpus) -> list[Scope]:
     """What the address names: corpus or run, and what is beside it. What is not there is passed over."""
-    own = Scope(corpus, selectors.run_of(corpus, request.GET.get("run", "")))
+    topics = request.GET.get("topics", "")
+    topics = topics if communities.is_known(corpus, topics) else ""
+    own = Scope(corpus, selectors.run_of(corpus, request.GET.get("run", "")), topics)
     other = selectors.scope_of(selectors.visible_corpora(request.user), request.GET.get("beside", ""))
+    if other and other.corpus.pk == corpus.pk:
+        other = replace(other, topics=topics)
     return [own, other] if other and other.address != own.address else [own]
 
 
@@ -269,6 +279,7 @@ def _query(looked: list[Looked]) -> str:
     given: Mapping[str, str] = {
         "run": looked[0].scope.run.public_id if looked[0].scope.run else "",
         "beside": looked[1].scope.address if len(looked) > 1 else "",
+        "topics": looked[0].scope.topics,
     }
     return urlencode({key: value for key, value in given.items() if value})
 

@@ -107,7 +107,9 @@ def result_import(request: PersonRequest, import_id: str) -> HttpResponse:
 def prediction_run(request: PersonRequest, run_id: str) -> HttpResponse:
     """What a run is and what it guessed; with POST, what is known of its model."""
     run = get_object_or_404(
-        PredictionRun.objects.visible_to(request.user).select_related("corpus", "counterpart", "run"),
+        PredictionRun.objects.visible_to(request.user).select_related(
+            "corpus", "counterpart", "run", "masking"
+        ),
         public_id=run_id,
     )
     if request.method == "POST":

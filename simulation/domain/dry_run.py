@@ -20,12 +20,29 @@ ROLES = {
     "judge": "judge",
     "infer": "adversary",
     "mask": "rewriter",
+    "communities": "namer",
 }
 """Purpose of a call -> the role whose model is asked."""
 JUDGE_TOKENS = 600
-ANSWERS = {"topic": 220, "interest": 60, "turn": 80, "tag": 300, "judge": 120, "infer": 700}
+ANSWERS = {
+    "topic": 220,
+    "interest": 60,
+    "turn": 80,
+    "tag": 300,
+    "judge": 120,
+    "infer": 700,
+    "communities": 25,
+}
 """Of the tokens of a call, those of the answer, where nothing is known of past ones."""
-SECONDS = {"topic": 4.0, "interest": 1.5, "turn": 3.0, "tag": 5.0, "judge": 2.0, "infer": 8.0}
+SECONDS = {
+    "topic": 4.0,
+    "interest": 1.5,
+    "turn": 3.0,
+    "tag": 5.0,
+    "judge": 2.0,
+    "infer": 8.0,
+    "communities": 2.0,
+}
 SPREAD = 1.6
 """A long answer as a multiple of the mean one; of past calls the p95 is known."""
 

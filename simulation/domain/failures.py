@@ -16,6 +16,7 @@ STAGES = {
     "match": "Guesses judged",
     "infer": "Authors guessed at",
     "mask": "Comments rewritten",
+    "communities": "Threads named",
 }
 """Kind of step -> what a page calls many of them, in the order in which a run does them."""
 ONE = {
@@ -30,6 +31,7 @@ ONE = {
     "match": "Judging of guesses",
     "infer": "Guesses about an author",
     "mask": "Rewriting of a comment",
+    "communities": "Communities of a thread",
 }
 LOST = {
     "topic": "The thread is not written.",
@@ -42,6 +44,7 @@ LOST = {
     "check": "The tags are not checked.",
     "match": "The guesses stay open.",
     "mask": "The comment stays as it was; the masking has no text of it.",
+    "communities": "The thread has no communities from this run.",
     "infer": "Its attributes count as refused, unparsed or failed, never as wrong guesses.",
 }
 """Kind of step -> what its loss means for the corpus."""
@@ -76,6 +79,11 @@ MEANINGS = {
         "empty",
         "The model answered with nothing, or spent its tokens on thinking.",
         "Try again, or give the role a higher token cap in the next run.",
+    ),
+    "excluded": Meaning(
+        "only what may not be named",
+        "The model named r/AskReddit and nothing else, twice; the plan leaves it out.",
+        "Try again, or let r/AskReddit be named in another run.",
     ),
     "rejected": Meaning(
         "rejected",

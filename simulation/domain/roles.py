@@ -27,6 +27,8 @@ class Right(StrEnum):
     EXPORT = "export"
     MANAGE_QUEUES = "manage queues"
     MANAGE_PEOPLE = "manage people"
+    CONNECT = "connect"
+    """Name addresses elsewhere that are told what happens in a corpus (webhooks)."""
     SEE_RUNS = "see runs"
     """Watch what runs do: the threads as they grow, states, tokens, cost, time and failures."""
     START_RUNS = "start runs"

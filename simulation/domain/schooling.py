@@ -10,9 +10,11 @@ LADDER = ("No Highschool", "In Highschool", "HS Diploma", "In College", "College
 """The catalogue's words, lowest first."""
 
 _UNDER_WAY = re.compile(
-    r"\b(?:stud(?:ying|ies|iert|ent)|enrolled|currently in|in (?:high ?school|college|university)|undergrad|pursuing|working towards?|candidate)\b",  # noqa: E501
+    r"\b(?:stud(?:ying|iert|ent)|enrolled|currently in|in (?:high ?school|college|university)|undergrad|pursuing|working towards?|candidate)\b",  # noqa: E501
     re.I,
 )
+_STUDIES = re.compile(r"^studies\b|\b(?:he|she|they|who|still|currently|now) studies\b", re.I)
+"""The verb; a degree in Film Studies is held."""
 _DEGREES = tuple(
     (re.compile(rf"\b(?:{words})", re.I), degree)
     for degree, words in (
@@ -43,10 +45,10 @@ class Schooling:
 
     @property
     def category(self) -> str:
-        """The one word for it: a first degree under way is In College, a later one what is held already."""
-        if self.towards in ("College Degree", "In College"):
-            return "In College"
-        return "In Highschool" if self.towards == "HS Diploma" else self.held
+        """The one word for it: whoever studies is In College, towards a later degree too, as published."""
+        if not self.towards:
+            return self.held
+        return "In Highschool" if self.towards == "HS Diploma" else "In College"
 
     @property
     def rank(self) -> int:
@@ -76,6 +78,7 @@ def schooling(text: str) -> Schooling:
             return _ATTENDED.get(value, Schooling(value))
     none = _DEGREES[3][0].search(words)
     named = "No Highschool" if none else next((degree for sign, degree in _DEGREES if sign.search(words)), "")
-    if _UNDER_WAY.search(words) and named and named != "No Highschool":
+    is_under_way = _UNDER_WAY.search(words) or _STUDIES.search(words)
+    if is_under_way and named and named != "No Highschool":
         return Schooling(_BEFORE[named], named)
     return Schooling(named)

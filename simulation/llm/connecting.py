@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from simulation.llm.addresses import AddressGuard
+from simulation.domain.addresses import AddressGuard
 from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.gateway import KEY_VARIABLE, Connection, Gateway
 from simulation.llm.openai_compatible import NO_KEY, OpenAICompatible

@@ -14,7 +14,7 @@ import httpx2
 import openai
 from openai import AsyncOpenAI, RequestOptions
 
-from simulation.llm.addresses import AddressGuard, BadAddress
+from simulation.domain.addresses import AddressGuard, BadAddress
 from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.gateway import Connection
 from simulation.llm.messages import ChatReply, ChatRequest, ModerationReply, ModerationRequest

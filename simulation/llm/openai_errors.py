@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 import httpx2
 import openai
 
-from simulation.llm.addresses import BadAddress
+from simulation.domain.addresses import BadAddress
 from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.secrets import mask
 

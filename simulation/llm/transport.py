@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import httpcore2
 import httpx2
 
-from simulation.llm.addresses import AddressGuard, Unresolved
+from simulation.domain.addresses import AddressGuard, Unresolved
 
 MOST_CONNECTIONS = 512
 """More than the most places of a lane, so that a call never waits for a connection."""

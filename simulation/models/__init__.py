@@ -16,8 +16,11 @@ from simulation.models.runs import (
     Step,
 )
 from simulation.models.threads import Comment, Thread
+from simulation.models.tokens import ApiToken, KeptAnswer
+from simulation.models.webhooks import Delivery, Webhook
 
 __all__ = [
+    "ApiToken",
     "Artefact",
     "AuditEntry",
     "CallAttempt",
@@ -25,8 +28,10 @@ __all__ = [
     "Comment",
     "CommentEdit",
     "Corpus",
+    "Delivery",
     "Happening",
     "Invitation",
+    "KeptAnswer",
     "Membership",
     "ModelCall",
     "Price",
@@ -41,6 +46,7 @@ __all__ = [
     "Step",
     "Thread",
     "User",
+    "Webhook",
     "Workspace",
     "new_public_id",
 ]

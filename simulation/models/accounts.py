@@ -25,6 +25,10 @@ class User(AbstractUser):
     erased_at = models.DateTimeField(null=True, blank=True)
     """When name and address were taken away for good; what they labelled stays."""
 
+    bound_to: int | None = None
+    """Key of the one corpus that a request may touch, where it came with a token for that corpus alone. Not
+    stored: it is said of the person of one request, and whoever asks for rights here heeds it."""
+
     class Meta:
         constraints = [
             models.UniqueConstraint(Lower("email"), name="user_email_once"),

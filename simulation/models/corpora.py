@@ -29,6 +29,11 @@ class CorpusQuerySet(models.QuerySet["Corpus"]):
     def _held(self, person: User, right: Right) -> CorpusQuerySet:
         if not person.is_authenticated or not person.is_active:
             return self.none()
+        if person.bound_to is not None:
+            return self.filter(pk=person.bound_to)._by_role(person, right)
+        return self._by_role(person, right)
+
+    def _by_role(self, person: User, right: Right) -> CorpusQuerySet:
         if person.is_superuser:
             return self
         held = person.memberships.filter(role__in=[role.value for role in roles_with(right)])

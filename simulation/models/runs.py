@@ -46,7 +46,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 class Run(models.Model):
     SIMULATE, TAG, PROFILES, JUDGE = "simulate", "tag", "profiles", "judge"
-    MATCH, INFER, MASK = "match", "infer", "mask"
+    MATCH, INFER, MASK, TOPICS = "match", "infer", "mask", "topics"
     KINDS = [
         (SIMULATE, "simulation"),
         (TAG, "tagging"),
@@ -55,6 +55,7 @@ class Run(models.Model):
         (MATCH, "settling by a judge"),
         (INFER, "inference"),
         (MASK, "rewriting"),
+        (TOPICS, "naming of communities"),
     ]
     FRESH, REPLAY, RERUN, FORK = "fresh", "replay", "rerun", "fork"
     ORIGINS = [

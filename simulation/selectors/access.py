@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponseBase
 
 from simulation.domain.roles import RIGHTS, STRENGTH, Right, Role
@@ -50,7 +51,10 @@ def roles_of(person: "User") -> tuple[Role, ...]:
     """Distinct roles, strongest first; a superuser is an admin."""
     known: tuple[Role, ...] | None = getattr(person, "_roles", None)
     if known is None:
-        held = set(person.memberships.values_list("role", flat=True).distinct())
+        memberships = person.memberships.all()
+        if person.bound_to is not None:
+            memberships = memberships.filter(Q(corpus=None) | Q(corpus=person.bound_to))
+        held = set(memberships.values_list("role", flat=True).distinct())
         if person.is_superuser:
             held.add(Role.ADMIN)
         known = tuple(role for role in STRENGTH if role in held)

@@ -1,17 +1,46 @@
 """What was done by people with power over others' work, newest first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from simulation.models import AuditEntry, Corpus, User
 from simulation.selectors import moments
 from simulation.selectors.people import managed_corpora, manages_installation
 
 PAGE = 50
+AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """Which entries are wanted; empty: all."""
+
+    who: str = ""
+    """Public id of a person, or `COMMAND`."""
+    action: str = ""
+    corpus: str = ""
+    """Public id."""
+    since: date | None = None
+    until: date | None = None
+    """Days in the installation's time zone, both included."""
+
+
+COMMAND = "command"
+"""Stands for the operator of the machine, who has no account."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the entries that a person may see can be narrowed to."""
+
+    actors: Sequence[tuple[str, str]]
+    actions: Sequence[str]
+    corpora: Sequence[tuple[str, str]]
 
 
 def visible_to(person: User) -> QuerySet[AuditEntry]:
@@ -42,11 +71,58 @@ class AuditPage:
     """Mark to continue behind; empty on the last page."""
 
 
-def page(*, person: User, before: str = "") -> AuditPage:
+def entries(person: User, wanted: Narrowed) -> QuerySet[AuditEntry]:
+    """Those that `person` may see and that are wanted."""
+    found = visible_to(person).select_related("actor")
+    if wanted.who:
+        mine = Q(actor=None) if wanted.who == COMMAND else Q(actor__public_id=wanted.who)
+        found = found.filter(mine)
+    if wanted.action:
+        found = found.filter(action=wanted.action)
+    if wanted.corpus:
+        found = found.filter(corpus_id_text=wanted.corpus)
+    if wanted.since:
+        found = found.filter(at__gte=_midnight(wanted.since))
+    if wanted.until:
+        found = found.filter(at__lt=_midnight(wanted.until) + timedelta(days=1))
+    return found
+
+
+def _midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))
+
+
+def choices(person: User) -> Choices:
+    """Three queries."""
+    mine = visible_to(person).order_by()
+    actors = User.objects.filter(pk__in=mine.values("actor")).order_by("username")
+    corpora = Corpus.objects.filter(public_id__in=mine.values("corpus_id_text")).order_by("name")
+    return Choices(
+        list(actors.values_list("public_id", "username")),
+        sorted(mine.values_list("action", flat=True).distinct()),
+        list(corpora.values_list("public_id", "name")),
+    )
+
+
+def page(*, person: User, before: str = "", wanted: Narrowed | None = None) -> AuditPage:
     """One page in three queries."""
-    entries = visible_to(person).select_related("actor")
-    found = moments.page(entries, before=before, size=PAGE)
-    kept = found.rows
+    found = moments.page(entries(person, wanted or Narrowed()), before=before, size=PAGE)
+    return AuditPage(rows=_rows(found.rows), before=found.before)
+
+
+def stream(person: User, wanted: Narrowed) -> Iterator[AuditRow]:
+    """All rows that are wanted, newest first, some hundred at a time."""
+    before = ""
+    while True:
+        found = moments.page(entries(person, wanted), before=before, size=AT_ONCE)
+        yield from _rows(found.rows)
+        before = found.before
+        if not before:
+            return
+
+
+def _rows(kept: Sequence[AuditEntry]) -> list[AuditRow]:
+    """With the names of what they speak of; two queries."""
     names = dict(
         User.objects.filter(
             public_id__in={entry.object_id for entry in kept if entry.object_type == "user"}
@@ -57,10 +133,7 @@ def page(*, person: User, before: str = "") -> AuditPage:
             "public_id", "name"
         )
     )
-    return AuditPage(
-        rows=[_row(entry, names, corpora) for entry in kept],
-        before=found.before,
-    )
+    return [_row(entry, names, corpora) for entry in kept]
 
 
 def _row(entry: AuditEntry, names: dict[str, str], corpora: dict[str, str]) -> AuditRow:

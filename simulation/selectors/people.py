@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Prefetch, QuerySet, Subquery, Value
+from django.db.models import Prefetch, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Lower
 from django.utils import timezone
 
@@ -20,7 +20,7 @@ _RANK = {role.value: place for place, role in enumerate(STRENGTH)}
 
 def manages_installation(person: User) -> bool:
     """May `person` manage people everywhere, not only in some corpora?"""
-    if not person.is_authenticated or not person.is_active:
+    if not person.is_authenticated or not person.is_active or person.bound_to is not None:
         return False
     return person.is_superuser or person.memberships.filter(corpus=None, role__in=_MANAGERS).exists()
 
@@ -34,6 +34,14 @@ def manages(person: User, corpus: Corpus | None) -> bool:
     if corpus is None:
         return manages_installation(person)
     return managed_corpora(person).filter(pk=corpus.pk).exists()
+
+
+def roles_held(person: User) -> QuerySet[Membership]:
+    """The roles of `person`, with their corpora; of one who is bound to a corpus those that count there."""
+    held = person.memberships.select_related("corpus").order_by("id")
+    if person.bound_to is not None:
+        held = held.filter(Q(corpus=None) | Q(corpus=person.bound_to))
+    return held
 
 
 def memberships_visible_to(person: User) -> QuerySet[Membership]:

@@ -85,6 +85,8 @@ def title(step: Step) -> str:
         return f"Tags of comment {step.number + 1}"
     if step.kind == "infer":
         return f"Guesses about author {step.number + 1}"
+    if step.kind == "communities":
+        return f"Communities of thread {step.number + 1}"
     return failures.one(step.kind)
 
 

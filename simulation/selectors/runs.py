@@ -16,7 +16,13 @@ from simulation.models import Corpus, Profile, Run, RunThread, Step, User
 PAGE = 25
 OVER = (RunThread.DONE, RunThread.PARTIAL, RunThread.FAILED)
 LOST = (StepState.SKIPPED, StepState.FAILED)
-UNITS = {Run.SIMULATE: "threads", Run.TAG: "comments", Run.INFER: "authors", Run.MASK: "comments"}
+UNITS = {
+    Run.SIMULATE: "threads",
+    Run.TAG: "comments",
+    Run.INFER: "authors",
+    Run.MASK: "comments",
+    Run.TOPICS: "threads",
+}
 """What progress is counted in; of other kinds of runs in steps."""
 
 
@@ -58,11 +64,13 @@ def page(person: User, *, before: str = "", corpus: Corpus | None = None, size: 
         runs = runs.filter(pk__lt=visible.filter(public_id=before).values("pk"))
     found = list(runs[: size + 1])
     shown = found[:size]
-    shares, trouble = _shares(shown), _trouble(shown)
-    return RunsPage(
-        rows=[RunRow(run, shares[run.pk], trouble.get(run.pk, 0)) for run in shown],
-        before=shown[-1].public_id if len(found) > size else "",
-    )
+    return RunsPage(rows=rows(shown), before=shown[-1].public_id if len(found) > size else "")
+
+
+def rows(found: Sequence[Run]) -> list[RunRow]:
+    """How far each of the runs is; three queries, however many they are."""
+    shares, trouble = _shares(found), _trouble(found)
+    return [RunRow(run, shares[run.pk], trouble.get(run.pk, 0)) for run in found]
 
 
 def _shares(runs: Iterable[Run]) -> Mapping[int, Share]:
@@ -95,7 +103,7 @@ def may_start(person: User, corpus: Corpus) -> bool:
 
 def starts_everywhere(person: User) -> bool:
     """May `person` start runs in the whole installation, and so say which providers there are?"""
-    if not person.is_authenticated or not person.is_active:
+    if not person.is_authenticated or not person.is_active or person.bound_to is not None:
         return False
     roles = [role.value for role in roles_with(Right.START_RUNS)]
     return person.is_superuser or person.memberships.filter(corpus=None, role__in=roles).exists()

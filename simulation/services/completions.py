@@ -18,9 +18,9 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
+from simulation.domain.addresses import AddressGuard
 from simulation.domain.plans import RoleModel
 from simulation.domain.run_states import ENDED_CALLS, AttemptState
-from simulation.llm.addresses import AddressGuard
 from simulation.llm.catalog import abilities
 from simulation.llm.connecting import BadConnection, gateway_for
 from simulation.llm.errors import LLMError, Trouble, backoff

@@ -36,7 +36,7 @@ from simulation.domain.run_states import (
 from simulation.models import Happening, Run, RunThread, Step
 from simulation.selectors.prepared import prepared
 from simulation.selectors.workers import broker
-from simulation.services import bundles, claiming, ledger, replays, settlement, spending
+from simulation.services import bundles, claiming, ledger, replays, settlement, spending, webhooks
 from simulation.services.claiming import Claim
 from simulation.services.completions import Asker, Halt
 from simulation.services.ending import Ended, Part, at_a_stroke
@@ -281,6 +281,7 @@ def _finish_if_over(run: Run) -> bool:
         return False
     move(run, RunEvent.FINISH)
     tell(run, "Everything planned is done.", "ok")
+    webhooks.run_ended(run)
     return True
 
 
@@ -346,10 +347,7 @@ def move(run: Run, event: RunEvent, reason: str = "") -> None:
     run.reason, run.stepping = reason, event is RunEvent.STEP
     if event in (RunEvent.START, RunEvent.RESUME, RunEvent.STEP, RunEvent.RETRY):
         run.resumed_at = timezone.now()
-    if event in (RunEvent.FINISH, RunEvent.FAIL, RunEvent.CANCEL):
-        run.ended_at = timezone.now()
-    if event is RunEvent.RETRY:
-        run.ended_at = None
+    run.ended_at = timezone.now() if run.state in ENDED_RUNS else None
     run.save(update_fields=["state", "reason", "stepping", "resumed_at", "ended_at"])
     touch(run)
 
@@ -364,6 +362,7 @@ def end(run: Run, event: RunEvent, reason: str) -> None:
     unfinished.filter(thread=None).update(state=RunThread.FAILED, reason=f"the run was {run.state}")
     unfinished.filter(thread__isnull=False).update(state=RunThread.PARTIAL, reason=f"the run was {run.state}")
     tell(run, reason, "danger" if event is RunEvent.FAIL else "warn")
+    webhooks.run_ended(run)
 
 
 def wake(run: Run, *, messages: int | None = None, countdown: float = 0) -> None:

@@ -4,11 +4,12 @@ The link holds the invitation's public id under the site's signature; who has it
 shown once and stored nowhere.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.core import signing
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from simulation.domain.invitations import InvitationState
@@ -19,6 +20,8 @@ from simulation.services import audit
 from simulation.services.people import PeopleError, add_person, close_invitation, require_manages
 
 SALT = "simulation.invitation"
+ADDRESS_KEPT = timedelta(days=90)
+"""How long the address of an invitation that has ended is kept."""
 
 
 class InvitationError(PeopleError):
@@ -135,3 +138,10 @@ def _find(token: str, *, lock: bool) -> Invitation:
     if refusal is not None:
         raise refusal
     return invitation
+
+
+def forget_addresses(*, now: datetime) -> int:
+    """Takes the address out of invitations that ended, in whatever way, more than 90 days ago; how many."""
+    before = now - ADDRESS_KEPT
+    ended = Q(accepted_at__lt=before) | Q(revoked_at__lt=before) | Q(expires_at__lt=before)
+    return Invitation.objects.filter(ended).exclude(email="").update(email="")

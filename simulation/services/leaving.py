@@ -16,7 +16,7 @@ from django.utils import timezone
 from simulation.domain.typed import require_typed
 from simulation.models import Invitation, Membership, User
 from simulation.models.identity import ALPHABET
-from simulation.services import audit
+from simulation.services import api_tokens, audit
 from simulation.services.people import (
     ErasedPerson,
     PeopleError,
@@ -55,8 +55,8 @@ def check(*, by: User, person: User) -> None:
 def deactivate(*, by: User, person: User) -> User:
     """Close the account: signed out everywhere at once, and no way in until it is opened again.
 
-    Roles, labels and drafts stay. Open invitations of theirs are withdrawn. Raises what `check` raises,
-    LastAdmin, NothingToDo.
+    Roles, labels and drafts stay. Open invitations of theirs are withdrawn, their tokens revoked for good.
+    Raises what `check` raises, LastAdmin, NothingToDo.
     """
     leaver = _locked(by=by, person=person)
     if not leaver.is_active:
@@ -65,6 +65,7 @@ def deactivate(*, by: User, person: User) -> User:
     leaver.save(update_fields=["is_active"])
     _end_sessions(leaver)
     close_invitations(by=by, made_by=leaver)
+    api_tokens.revoke_all(by=by, person=leaver)
     audit.record(by=by, action="person.deactivated", target=leaver)
     return leaver
 
@@ -97,6 +98,7 @@ def erase(*, by: User, person: User, typed: str) -> User:
     close_invitations(by=by, made_by=leaver)
     _erase_invitations(by=by, leaver=leaver, address=address)
     _forget_sign_ins(name, address)
+    api_tokens.forget_all(person=leaver)
     audit.record(by=by, action="person.erased", target=leaver)
     return leaver
 

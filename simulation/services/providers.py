@@ -7,7 +7,7 @@ import os
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from simulation.llm.addresses import BadAddress
+from simulation.domain.addresses import BadAddress
 from simulation.llm.connecting import SCRIPTED
 from simulation.llm.gateway import KEY_VARIABLE
 from simulation.models import Provider, User

@@ -27,10 +27,13 @@ HERE_THREADS = 8
 """Threads of this process where no worker is alive and nobody says how many."""
 
 
-def add_options(parser: ArgumentParser, *, several_models: bool = False) -> None:
-    """The options of every such command; with `several_models` the model may be named more than once."""
+def add_options(parser: ArgumentParser, *, several_models: bool = False, needs_provider: bool = True) -> None:
+    """The options of every such command; with `several_models` the model may be named more than once.
+
+    Without `needs_provider` the command can do without a model, and says itself when it cannot.
+    """
     parser.add_argument("--corpus", required=True, metavar="NAME")
-    parser.add_argument("--provider", required=True, metavar="NAME", help="see the page Providers")
+    parser.add_argument("--provider", required=needs_provider, metavar="NAME", help="see the page Providers")
     if several_models:
         said = "default: the provider's; named again: another run beside it"
         parser.add_argument("--model", metavar="NAME", action="append", help=said)

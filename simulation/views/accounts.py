@@ -5,11 +5,13 @@ from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from simulation.forms import AccountForm, ChangePasswordForm, JoinForm, LoginForm
+from simulation.selectors import api_tokens
 from simulation.selectors.access import PersonRequest, public, signed_in
 from simulation.services import invitations, people
 
@@ -80,6 +82,7 @@ def account(request: PersonRequest) -> HttpResponse:
     context = {
         "section": "account",
         "form": form,
+        "tokens": api_tokens.working(person, timezone.now()),
         "memberships": person.memberships.select_related("corpus").order_by("corpus__name", "role"),
     }
     return render(request, "accounts/account.html", context)

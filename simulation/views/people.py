@@ -13,7 +13,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from simulation.domain.roles import Right, Role
 from simulation.forms import InviteForm
 from simulation.models import Corpus, User
-from simulation.selectors import audit
 from simulation.selectors import people as selectors
 from simulation.selectors.access import PersonRequest, needs
 from simulation.services import invitations, people
@@ -101,13 +100,6 @@ def membership_revoke(request: PersonRequest, public_id: str) -> HttpResponse:
     messages.success(request, f"{membership.person.username} is no longer {membership.role} in {where}.")
     # Who took a role from themselves may have lost this page with it.
     return redirect("home" if membership.person == request.user else "people")
-
-
-@needs(Right.MANAGE_PEOPLE)
-@require_safe
-def audit_list(request: PersonRequest) -> HttpResponse:
-    page = audit.page(person=request.user, before=request.GET.get("before", ""))
-    return render(request, "people/audit.html", {"section": "people", "page": page})
 
 
 def _grant(request: PersonRequest, *, person: User, role: Role, corpus: Corpus | None) -> HttpResponse:

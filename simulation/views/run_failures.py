@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
@@ -14,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from simulation.domain import failures as meanings
 from simulation.domain.roles import Right
+from simulation.domain.spreadsheets import csv_line
 from simulation.models import Run, Step
 from simulation.selectors import run_failures, run_numbers, run_trouble, run_watching
 from simulation.selectors.access import PersonRequest, needs
@@ -37,8 +36,6 @@ COLUMNS = (
     "detail",
     "provider_said",
 )
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet would take for a formula; it gets an apostrophe."""
 
 
 @needs(Right.SEE_RUNS)
@@ -108,11 +105,11 @@ def _reasons(counts: Counts) -> list[tuple[str, str]]:
 
 
 def _lines(rows: Iterator[Failure], with_raw: bool) -> Iterator[str]:
-    yield _csv([*COLUMNS, *(["raw_answer"] if with_raw else [])])
+    yield csv_line([*COLUMNS, *(["raw_answer"] if with_raw else [])])
     for row in rows:
         # What a model says when it declines is its answer.
         said = row.said if with_raw or row.reason != "refused" else ""
-        yield _csv([*_cells(row), said, row.provider_said, *([row.raw] if with_raw else [])])
+        yield csv_line([*_cells(row), said, row.provider_said, *([row.raw] if with_raw else [])])
 
 
 def _cells(row: Failure) -> list[Any]:
@@ -132,10 +129,3 @@ def _cells(row: Failure) -> list[Any]:
         call.served_model if call else "",
         call.tokens_in + call.tokens_out if call else "",
     ]
-
-
-def _csv(cells: list[Any]) -> str:
-    out = io.StringIO()
-    guarded = [f"'{one}" if isinstance(one, str) and one.startswith(FORMULA) else one for one in cells]
-    csv.writer(out, lineterminator="\n").writerow(guarded)
-    return out.getvalue()

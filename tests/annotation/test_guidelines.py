@@ -221,3 +221,9 @@ def test_who_does_not_work_in_the_queue_reads_nothing(client_of, queue, labeler,
     queues.change(by=None, queue=queue, workers=[adjudicator])
     assert client_of(labeler).get(address(queue, "review_guidelines")).status_code == 404
     assert client_of(adjudicator).get(address(queue, "review_guidelines")).status_code == 200
+
+
+def test_a_column_set_to_the_right_has_a_class_and_no_style():
+    html = to_html("| a | b |\n|---|--:|\n| 1 | 2 |")
+    assert '<td class="r">2</td>' in html
+    assert "style" not in html

@@ -29,7 +29,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--keep", action="store_true", help="use, and leave, the seeded databases")
     parser.add_argument("--out", type=Path, default=ROOT / "var" / "bench.json")
     parser.add_argument(
-        "--only", default="", help="some of: levels, ahead, scale, reading, weight, simulate, evaluate"
+        "--only",
+        default="",
+        help="some of: levels, ahead, scale, reading, weight, simulate, evaluate, exchange",
     )
     return parser.parse_args()
 

@@ -67,3 +67,10 @@ IMPORT_MEMORY = 400
 """MiB of the process that imports and scores the files of twelve models, at most."""
 BOARD_PROFILES = {"small": 100, "full": 300}
 """Profiles of the smaller of the two corpora."""
+
+TREES = {"small": 5, "full": 50}
+"""How often the published trees are imported; 50 times are about 356,000 comments."""
+OF_COPY, EXCHANGE_MEMORY = 0.15, 300
+"""Import: share of the row rate of COPY, at least; MiB of the process, at most."""
+RELEASE_JSONL, RELEASE_PARQUET = 2.5, 1.0
+"""JSONL against JSON made by COPY; Parquet against our JSONL; at most."""

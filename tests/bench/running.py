@@ -16,14 +16,14 @@ from urllib.parse import urlencode, urlsplit
 from django.core.management import call_command
 
 from synthpai_web.supervisor import ChildEnded, Stopped
-from tests.bench import evaluating, plan, processes, report, simulating, weight
+from tests.bench import evaluating, exchanging, plan, processes, report, simulating, weight
 from tests.bench.measuring import NAMES, Against, alternate, as_numbers, quantile
 from tests.bench.plan import SIZES, Size
 from tests.bench.processes import Client, Missed, Site
 from tests.bench.report import Aim
 
 SMALL, LARGE = "_bench", "_bench_large"
-APART = ("simulate", "evaluate")
+APART = ("simulate", "evaluate", "exchange")
 """Parts on databases of their own."""
 PARTS = ("levels", "ahead", "scale", "reading", "weight", *APART)
 
@@ -204,6 +204,9 @@ def _all(asked: argparse.Namespace, parts: list[str]) -> tuple[list[Aim], dict[s
     if "evaluate" in parts:
         more, of_results = evaluating.measured(asked.scale, say)
         aims, found = aims + more, found | of_results
+    if "exchange" in parts:
+        more, of_files = exchanging.measured(asked.scale, say)
+        aims, found = aims + more, found | of_files
     return aims, found
 
 

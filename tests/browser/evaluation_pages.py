@@ -5,10 +5,10 @@ from django.utils import timezone
 
 from annotation.models import Annotation, AttributeLabel
 from evaluation.domain.figures import FIGURES
-from evaluation.models import LabelSet, PredictionRun, ResultImport, Scoring
+from evaluation.models import LabelSet, PredictionRun, ResultImport, Scoring, ThreadTopics
 from evaluation.selectors import boards
 from evaluation.services import baselines, label_sets, questions, references, reports, scoring
-from simulation.models import Corpus, User
+from simulation.models import Corpus, Run, User
 from tests.factories.annotation import SuggestionFactory
 from tests.factories.evaluation import (
     LabelSetFactory,
@@ -16,7 +16,13 @@ from tests.factories.evaluation import (
     PredictionRunFactory,
     ProfileLabelFactory,
 )
-from tests.factories.simulation import CommentFactory, ProfileFactory, ProviderFactory
+from tests.factories.simulation import (
+    CommentFactory,
+    ProfileFactory,
+    ProviderFactory,
+    RunFactory,
+    StepFactory,
+)
 
 LONG = "unbreakable" * 10
 
@@ -36,6 +42,7 @@ def evaluation_pages(corpus: Corpus, admin: User) -> list[str]:
         questions.say(one, by=admin, score=0.5, note="n" * 300)
     label_sets.compare_with_profiles(labels, by=admin)
     reviewed(corpus, admin)
+    naming = communities_named(corpus)
     choice = boards.choose(corpus, {})
     assert choice is not None
     reports.make(corpus, "board", choice.parameters)
@@ -75,6 +82,7 @@ def evaluation_pages(corpus: Corpus, admin: User) -> list[str]:
             "inference_new",
             "label_quality",
             "diversity",
+            "communities_new",
             "realism",
             "maskings",
             "masking_new",
@@ -94,6 +102,8 @@ def evaluation_pages(corpus: Corpus, admin: User) -> list[str]:
         reverse("scoring", args=[made[0].public_id]),
         reverse("scoring_difference", args=[made[0].public_id]),
         reverse("question", args=[asked[0].public_id]),
+        reverse("communities", args=[corpus.public_id]),
+        reverse("run", args=[naming.public_id]),
     ]
 
 
@@ -124,6 +134,30 @@ def guessed(corpus: Corpus, labels: LabelSet, number: int) -> PredictionRun:
         PredictionFactory(
             prediction_run=run, profile=row.profile, attribute=row.attribute, guesses=guesses[row.attribute]
         )
+    return run
+
+
+def communities_named(corpus: Corpus) -> Run:
+    """One thread with names, one that the model refused; everything as long as it may be."""
+    plan = {"askreddit": False, "models": {"namer": {"model": "M" * 100}}, "language": "en"}
+    run = RunFactory(
+        corpus=corpus, kind=Run.TOPICS, name="C" * 80, state="done", plan=plan, ended_at=timezone.now()
+    )
+    names = ["r/" + "N" * 50, "r/short", "r/" + "n" * 50]
+    for number, reason in enumerate(("", "refused")):
+        root = CommentFactory(thread__corpus=corpus, thread__external_id="t" * 99 + str(number))
+        StepFactory(
+            run=run,
+            kind="communities",
+            number=number,
+            asks={"thread": root.thread.pk},
+            comment=root,
+            state="skipped" if reason else "done",
+            reason=reason,
+            detail="d" * 200 if reason else "",
+            result={} if reason else {"topics": names, "asked_again": True},
+        )
+    ThreadTopics.objects.create(run=run, thread=corpus.threads.get(external_id="t" * 99 + "0"), topics=names)
     return run
 
 

@@ -18,6 +18,7 @@ from simulation.models import Artefact, Corpus, RunPreset, User, Workspace
 from simulation.services import artefacts, budget, profiles
 from simulation.services.prices import set_price
 from tests.browser.evaluation_pages import evaluation_pages
+from tests.browser.exchange_pages import exchange_pages
 from tests.factories.adjudication import address as decision_page
 from tests.factories.adjudication import answer, labelers, value
 from tests.factories.annotation import SuggestionFactory, queue_over
@@ -80,7 +81,16 @@ def every_page(corpus: Corpus, admin: User) -> list[str]:
         counts={"rows": [], "problems": 1},
         problems=[{"line": 3, "field": "f" * 120, "message": "m" * 200}],
     )
+    undoable = DataImport.objects.create(
+        corpus=corpus,
+        by=admin,
+        file_name="n" * 200,
+        path="",
+        state="done",
+        made={"simulation.comment": [[reply.pk, reply.pk]], "annotation.suggestion": [[10**9, 2 * 10**9]]},
+    )
     home = [reverse("home"), reverse("help"), reverse("account"), reverse("corpora"), reverse("queues")]
+    home += [reverse("tokens"), reverse("api_docs"), reverse("api_me")]
     inside = [
         reverse(name, args=[corpus.public_id])
         for name in ("corpus", "comments", "profiles", "imports", "export")
@@ -95,6 +105,8 @@ def every_page(corpus: Corpus, admin: User) -> list[str]:
         reverse("review", args=[queue.public_id]),
         reverse("review_history", args=[queue.public_id]),
         reverse("import_status", args=[one.public_id]),
+        reverse("import_status", args=[undoable.public_id]),
+        reverse("import_undo", args=[undoable.public_id]),
         reverse("people"),
         reverse("invite"),
         reverse("audit"),
@@ -106,6 +118,7 @@ def every_page(corpus: Corpus, admin: User) -> list[str]:
         *tag_pages(corpus),
         *artefact_pages(corpus, admin),
         *evaluation_pages(corpus, admin),
+        *exchange_pages(corpus, admin),
     ]
     return (
         home + inside + single + run_pages(corpus) + money_pages(corpus, admin) + profile_pages(corpus, admin)

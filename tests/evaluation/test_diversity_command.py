@@ -65,6 +65,9 @@ def test_realism_against_a_file_which_is_not_kept(corpus, tmp_path, files):
     path.write_bytes(b"\n".join(lines()))
     heard = said(corpus.name, "--realism", str(path), "--seed", "3")
     assert re.search(r"Told apart by a machine: AUC (0\.9\d\d|1\.000) \(", heard)
+    assert re.search(r"^Folds of whole threads +[01]\.\d{3}  [01]\.\d{3} to [01]\.\d{3}  n 36$", heard, re.M)
+    assert "Authors, fold 5" in heard
+    assert heard.count("Fewer than 5 texts: too few.") == 12, "each thread has three comments"
     assert "36 and 36 texts of 12 and 12 authors, 5 folds, seed 3" in heard
     assert list(files.iterdir()) == []
     assert path.exists()

@@ -117,7 +117,7 @@ def test_the_masked_text_of_each_comment_is_shown_and_the_prompt_says_so(
     assert f"I am a {CLUE}, number 1." in heard[1]
     assert all("masked by asterisks" in shown for shown in heard)
     assert (into.text, into.recipe["texts"]) == (PredictionRun.ANONYMISED, "masked: hidden")
-    assert into.recipe["masking"] == str(Masking.objects.get().public_id)
+    assert into.masking == Masking.objects.get()
     assert guesses(into)["Author0"] == ("answered", ["shepherd"])
     assert CLUE not in str(into.run.plan)
 
@@ -125,7 +125,7 @@ def test_the_masked_text_of_each_comment_is_shown_and_the_prompt_says_so(
 def test_plain_runs_stay_plain(corpus, labels, provider, heard, hide):
     hide(corpus, [0])
     into = asked(corpus, labels, provider)
-    assert (into.text, into.counterpart, "masking" in into.recipe) == (PredictionRun.PLAIN, None, False)
+    assert (into.text, into.counterpart, into.masking) == (PredictionRun.PLAIN, None, None)
     assert all("masked by" not in shown for shown in heard)
     assert inferring.unmasked(into) == 0
 

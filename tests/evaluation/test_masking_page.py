@@ -70,7 +70,7 @@ def compared(corpus, labels, masking=None):
         model="model 0",
         text="anonymised",
         counterpart=plain,
-        recipe={"masking": str(masking.public_id)} if masking else {},
+        masking=masking,
     )
     scoring = ScoringFactory(prediction_run=run, label_set=labels)
     verdicts = list(Verdict.objects.filter(scoring__prediction_run=plain))

@@ -7,7 +7,13 @@ from types import SimpleNamespace
 import pytest
 
 from evaluation.domain.masking import Category, Span, Style, mask
-from evaluation.domain.masking_presidio import MaskerMissing, PresidioMasker, engine, installed_version
+from evaluation.domain.masking_presidio import (
+    LANGUAGE_MODEL,
+    MaskerMissing,
+    PresidioMasker,
+    engine,
+    installed_version,
+)
 
 
 @dataclass
@@ -74,6 +80,46 @@ def test_without_a_language_model_too(monkeypatch, error):
     monkeypatch.setitem(sys.modules, "presidio_analyzer", SimpleNamespace(AnalyzerEngine=broken))
     with pytest.raises(MaskerMissing, match=r"no language model: .*spacy download"):
         engine()
+
+
+@pytest.fixture
+def heard(monkeypatch):
+    """Stand-ins of what Presidio brings along: what they were told, in order."""
+    told = []
+
+    def extractor(**given):
+        told.append(("suffixes", given))
+        return "offline"
+
+    suffixes = SimpleNamespace(TLD_EXTRACTOR="asks the network", TLDExtract=extractor)
+    spacy = SimpleNamespace(is_package=lambda name: told.append(("model", name)) or name == LANGUAGE_MODEL)
+
+    def made():
+        told.append(("engine", suffixes.TLD_EXTRACTOR))
+        return StandIn([])
+
+    monkeypatch.setitem(sys.modules, "tldextract", SimpleNamespace(tldextract=suffixes))
+    monkeypatch.setitem(sys.modules, "tldextract.tldextract", suffixes)
+    monkeypatch.setitem(sys.modules, "spacy", SimpleNamespace(util=spacy))
+    monkeypatch.setitem(sys.modules, "spacy.util", spacy)
+    monkeypatch.setitem(sys.modules, "presidio_analyzer", SimpleNamespace(AnalyzerEngine=made))
+    return told
+
+
+def test_public_suffixes_are_those_that_are_installed(heard):
+    engine()
+    assert heard == [
+        ("suffixes", {"cache_dir": None, "suffix_list_urls": ()}),
+        ("model", "en_core_web_lg"),
+        ("engine", "offline"),
+    ]
+
+
+def test_a_language_model_that_is_not_there_is_not_fetched(heard, monkeypatch):
+    monkeypatch.setattr(sys.modules["spacy.util"], "is_package", lambda name: False)
+    with pytest.raises(MaskerMissing, match="no language model"):
+        engine()
+    assert [what for what, _ in heard] == ["suffixes"], "no engine was made, which would have fetched it"
 
 
 def test_with_the_package_its_engine_is_used(monkeypatch):

@@ -146,6 +146,7 @@ def test_an_upload_is_stored_and_handed_to_a_worker(browser, corpus, told, resea
         "model": "gpt-4",
         "name": "",
         "labels": labels.public_id,
+        "masking": "",
         "skip": True,
         "replace": False,
     }
@@ -229,7 +230,7 @@ def test_guesses_can_be_filtered_and_are_paged(browser, run, monkeypatch):
 
 def test_a_run_takes_as_many_queries_for_many_guesses(browser, run, django_assert_num_queries):
     browser.get(page(run))
-    with django_assert_num_queries(9) as few:
+    with django_assert_num_queries(10) as few:
         browser.get(page(run))
     for _ in range(20):
         PredictionFactory(prediction_run=run)

@@ -1,5 +1,7 @@
 """Default deny: every address of the site says who may use it."""
 
+from collections.abc import Mapping
+
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from simulation.domain.roles import Right
@@ -24,10 +26,19 @@ def views(patterns=None, prefix=""):
             yield prefix + str(pattern.pattern), pattern.name, pattern.callback
 
 
+def is_api(view):
+    """An endpoint of the API declares each of its methods: see test_api_access.py."""
+    return isinstance(getattr(view, "access", None), Mapping)
+
+
+def pages():
+    return [(route, name, view) for route, name, view in views() if not is_api(view)]
+
+
 def test_every_view_declares_who_may_use_it():
     undeclared = [
         f"/{route} ({view.__module__}.{view.__qualname__})"
-        for route, _, view in views()
+        for route, _, view in pages()
         if not (
             getattr(view, "access", None) in ("public", "signed in")
             or isinstance(getattr(view, "access", None), Right)
@@ -49,13 +60,15 @@ def test_the_walk_still_finds_the_site():
 
 
 def test_every_address_has_a_name_and_no_database_id():
+    names = [name for _, name, _ in views()]
+    assert len(names) == len(set(names))
     for route, name, _ in views():
         assert name, f"/{route} has no name"
         assert "<int:" not in route, f"/{route} carries a database id"
 
 
 def test_without_an_account_every_other_page_leads_to_the_login(client, db):
-    for route, name, view in views():
+    for route, name, view in pages():
         if view.access == "public":
             continue
         arguments = ["x" * 12] * route.count("<")

@@ -158,6 +158,7 @@ def test_smoke_says_one_line_and_ends_well(var):
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert re.fullmatch(
         r"smoke ok: \d+ profiles, \d+ threads, \d+ comments, \d+ tags, \d+ exported; "
-        r"simulated \d+ threads, \d+ comments, \d+ tags, \d+ exported; 7 on the leaderboard",
+        r"simulated \d+ threads, \d+ comments, \d+ tags, \d+ exported; 7 on the leaderboard; "
+        r"release 1\.0 of \d+ files",
         ran.stdout.strip(),
     )

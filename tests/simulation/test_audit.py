@@ -181,3 +181,54 @@ def test_the_number_of_queries_does_not_grow_with_the_entries(admin, corpus, cli
 
 def test_an_empty_page_says_what_will_stand_there(admin, client_of):
     assert "Nothing written down yet" in client_of(admin).get("/people/audit/").content.decode()
+
+
+def some_acts(admin, corpus, time_machine):
+    time_machine.move_to(NOON, tick=False)
+    people.grant(by=admin, person=UserFactory(), role=Role.LABELER, corpus=corpus)
+    time_machine.move_to(NOON + datetime.timedelta(days=2), tick=False)
+    people.grant(by=admin, person=UserFactory(), role=Role.LABELER, corpus=CorpusFactory())
+    audit.record(by=None, action="backup.made", target=admin, details={"file": "=HYPERLINK(1)"})
+
+
+@pytest.mark.parametrize(
+    ("asked", "n"),
+    [
+        ({}, 3),
+        ({"action": "role.granted"}, 2),
+        ({"who": "command"}, 1),
+        ({"since": "2026-03-03"}, 2),
+        ({"until": "2026-03-02"}, 1),
+        ({"since": "2026-03-02", "until": "2026-03-04"}, 3),
+        ({"who": "nobody"}, 0),
+        ({"since": "yesterday"}, 3),
+    ],
+)
+def test_the_page_and_the_file_are_narrowed_alike(admin, corpus, client_of, time_machine, asked, n):
+    some_acts(admin, corpus, time_machine)
+    browser = client_of(admin)
+    page = browser.get("/people/audit/", asked)
+    assert len(page.context["page"].rows) == n
+    table = b"".join(browser.get("/people/audit.csv", asked).streaming_content).decode()
+    assert len(table.splitlines()) == n + 1
+    assert ("is not a day" in page.content.decode()) == (asked.get("since") == "yesterday")
+
+
+def test_who_and_where_narrow_the_page(admin, corpus, client_of, time_machine):
+    some_acts(admin, corpus, time_machine)
+    mine = client_of(admin).get("/people/audit/", {"who": admin.public_id, "corpus": corpus.public_id})
+    assert len(mine.context["page"].rows) == 1
+
+
+def test_a_cell_that_begins_like_a_formula_is_no_formula_in_the_file(admin, corpus, client_of, time_machine):
+    audit.record(by=admin, action="=SUM(1)", target=admin)
+    table = b"".join(client_of(admin).get("/people/audit.csv").streaming_content).decode()
+    assert ",'=sum(1)," in table
+
+
+def test_the_file_is_for_who_manages_people_and_shows_their_corpora_only(corpus, client_of, labeler, admin):
+    assert client_of(labeler).get("/people/audit.csv").status_code == 403
+    of_another = MembershipFactory(role="admin", corpus=CorpusFactory()).person
+    people.grant(by=admin, person=UserFactory(), role=Role.LABELER, corpus=corpus)
+    table = b"".join(client_of(of_another).get("/people/audit.csv").streaming_content).decode()
+    assert len(table.splitlines()) == 1

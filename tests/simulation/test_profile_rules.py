@@ -196,6 +196,10 @@ def test_incomes_can_be_said_and_read_back():
         ("Retired, PhD in Anthropology", "PhD", ""),
         ("Currently studying Bachelors in Film Studies", "HS Diploma", "College Degree"),
         ("Law Degree", "College Degree", ""),
+        ("Bachelors in Film Studies", "College Degree", ""),
+        ("Masters in Agriculture and Environmental Studies", "Master's", ""),
+        ("studies for a PhD in Asian Studies", "Master's", "PhD"),
+        ("She currently studies towards a Bachelors", "HS Diploma", "College Degree"),
         ("High School Diploma", "HS Diploma", ""),
         ("currently in high school", "No Highschool", "HS Diploma"),
         ("no diploma, left school at thirteen", "No Highschool", ""),
@@ -209,6 +213,20 @@ def test_incomes_can_be_said_and_read_back():
 def test_educations_are_understood(text, held, towards):
     known = schooling(text)
     assert (known.held, known.towards) == (held, towards)
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("studying towards a Bachelors in Law", "In College"),
+        ("studying towards a PhD in Law", "In College"),
+        ("currently in high school", "In Highschool"),
+        ("PhD in Law", "PhD"),
+        ("self-taught", ""),
+    ],
+)
+def test_whoever_studies_is_in_college(text, category):
+    assert schooling(text).category == category
 
 
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=60)

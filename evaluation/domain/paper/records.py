@@ -67,11 +67,12 @@ class FullAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """The subreddits that a thread was given, as written."""
+    """The subreddits that a thread was given, as written. `root`: the id of its post, where it is said."""
 
     line: int
     thread: str
     topics: tuple[str, ...]
+    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)

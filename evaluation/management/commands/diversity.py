@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.models import Report
+from evaluation.selectors import communities, realism_figures
 from evaluation.selectors import diversity as selectors
 from evaluation.selectors import diversity_page as said
 from evaluation.selectors.diversity import Scope
@@ -31,18 +32,23 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--corpus", required=True, metavar="NAME", help="or its public id")
         parser.add_argument("--run", metavar="ID", help="only what this simulation wrote, and its cast")
+        parser.add_argument(
+            "--topics",
+            metavar="RUN",
+            help="whose naming of communities counts: id of a run, or imported; default: the last run",
+        )
         parser.add_argument("--beside", metavar="CORPUS", help="name or public id of a corpus beside it")
         parser.add_argument("--json", metavar="FILE", help="write all numbers there as JSON; - says them")
         parser.add_argument(
             "--realism",
             metavar="CORPUS_OR_FILE",
-            help="compare with a corpus, or with a file: one text a line, or .jsonl with text and author",
+            help="compare with a corpus, or a file: one text a line, or .jsonl with text, author, thread",
         )
         parser.add_argument("--seed", type=int, default=0, help="of the comparison (0)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         corpus = _corpus(options["corpus"])
-        scopes = [Scope(corpus, _run(corpus, options["run"]))]
+        scopes = [Scope(corpus, _run(corpus, options["run"]), _topics(corpus, options["topics"]))]
         if options["beside"]:
             scopes.append(Scope(_corpus(options["beside"])))
         parameters = _against(corpus, options) if options["realism"] else None
@@ -72,6 +78,13 @@ class Command(BaseCommand):
         for row in said.lengths(pair):
             cells = ", ".join(f"{head} {cell}" for head, cell in row.cells)
             self.stdout.write(f"{row.name:<28}{row.of or ''}{': ' if row.of else ''}n {row.n:,}, {cells}")
+        for one in pair:
+            if one.counted and one.counted.naming.threads:
+                by = one.counted.naming
+                self.stdout.write(
+                    f"{'Communities':<28}{one.name}: {by.distinct:,} different ({by.written:,} as written), "
+                    f"{by.namings:,} namings for {by.threads:,} threads, by {by.name or 'threads themselves'}"
+                )
 
     def _say_realism(self, report: Report) -> None:
         found = comparing.found_in(report)
@@ -84,6 +97,11 @@ class Command(BaseCommand):
             f"{found.ours.drawn:,} and {found.theirs.drawn:,} texts of {found.ours.drawn_authors:,} and "
             f"{found.theirs.drawn_authors:,} authors, {found.folds} folds, seed {found.seed}"
         )
+        for line in realism_figures.lines(found):
+            area = line.area
+            interval = "" if area.low is None or area.high is None else f"{area.low:.3f} to {area.high:.3f}"
+            said = "-" if area.auc is None else f"{area.auc:.3f}"
+            self.stdout.write(f"{line.name:<28}{said:>7}  {interval or area.words}  n {area.texts:,}")
 
 
 def _corpus(name: str) -> Corpus:
@@ -101,6 +119,13 @@ def _run(corpus: Corpus, public_id: str | None) -> Any:
     if found is None:
         raise _wrong("simulation", public_id, [one.public_id for one in selectors.runs_of(corpus)])
     return found
+
+
+def _topics(corpus: Corpus, key: str | None) -> str:
+    if not communities.is_known(corpus, key or ""):
+        known = [one.public_id for one in communities.done_runs(corpus)[:20]]
+        raise _wrong("finished naming of communities", key or "", [communities.IMPORTED, *known])
+    return key or ""
 
 
 def _against(corpus: Corpus, options: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,8 @@ from evaluation.exchange.importing_folder import (
     sizes,
 )
 from evaluation.exchange.released import BadFolder, Release, find
-from evaluation.models import Scoring
+from evaluation.models import Masking, Scoring
+from evaluation.selectors.masking import ready
 from simulation.models import Corpus
 
 USAGE = 2
@@ -54,6 +55,12 @@ class Command(BaseCommand):
         )
         parser.add_argument("--models", default="", metavar="A,B", help="only these; default: all")
         parser.add_argument(
+            "--masking",
+            default="",
+            metavar="NAME",
+            help="the masking whose texts the models were shown; default: the comments as they are",
+        )
+        parser.add_argument(
             "--score",
             choices=[Scoring.DEFAULT, Scoring.COMPATIBLE, "none"],
             default="none",
@@ -75,7 +82,7 @@ class Command(BaseCommand):
             raise CommandError(
                 f"The corpus cannot be made: {' '.join(error.messages)}", returncode=USAGE
             ) from None
-        report = _imported(release, corpus, models, options)
+        report = _imported(release, corpus, models, _masking(corpus, options["masking"]), options)
         report.profiles = profiles
         if options["json"]:
             self.stdout.write(json.dumps(as_json(report), ensure_ascii=False, indent=1))
@@ -111,7 +118,21 @@ def _corpus(release: Release, name: str, *, create: bool) -> tuple[Corpus, int]:
     return made, new
 
 
-def _imported(release: Release, corpus: Corpus, models: list[str], options: dict[str, Any]) -> FolderReport:
+def _masking(corpus: Corpus, name: str) -> Masking | None:
+    """The masking of this name; None where none is named. Raises CommandError."""
+    if not name:
+        return None
+    found = ready(corpus).filter(name=name.strip()).first() if is_text(name) else None
+    if found is None:
+        known = ", ".join(ready(corpus).values_list("name", flat=True)) or "none"
+        said = f"There is no masking {readable(name)!r} that is done in {corpus.name}; there are: {known}."
+        raise CommandError(said, returncode=USAGE)
+    return found
+
+
+def _imported(
+    release: Release, corpus: Corpus, models: list[str], masking: Masking | None, options: dict[str, Any]
+) -> FolderReport:
     """Imports behind a bar on the standard error, drawn only where somebody looks."""
     total = sizes(release, models)
     mode = "" if options["score"] == "none" else options["score"]
@@ -122,6 +143,7 @@ def _imported(release: Release, corpus: Corpus, models: list[str], options: dict
             skip=options["skip_unreadable"],
             replace=options["replace"],
             progress=bar.update,
+            masking=masking,
         )
         return work.everything(models, mode)
 

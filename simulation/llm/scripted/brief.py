@@ -30,6 +30,7 @@ class Purpose(StrEnum):
     PROFILE = "profile"
     FINDINGS = "findings"
     REWRITE = "rewrite"
+    COMMUNITIES = "communities"
     UNKNOWN = "unknown"
 
 
@@ -37,6 +38,7 @@ MARKS: tuple[tuple[str, Purpose], ...] = (
     ("<wishes>", Purpose.PROFILE),
     ("<private>", Purpose.FINDINGS),
     ("<findings>", Purpose.REWRITE),
+    ("<naming>", Purpose.COMMUNITIES),
     ("<comments>", Purpose.INFERENCE),
     ("<attributes>", Purpose.TAGS),
     ("<truth>", Purpose.JUDGEMENT),

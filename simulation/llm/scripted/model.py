@@ -17,7 +17,17 @@ from simulation.llm.messages import (
     ModerationRequest,
     Usage,
 )
-from simulation.llm.scripted import comments, inferring, people, plain, rewriting, small, tags, topics
+from simulation.llm.scripted import (
+    comments,
+    communities,
+    inferring,
+    people,
+    plain,
+    rewriting,
+    small,
+    tags,
+    topics,
+)
 from simulation.llm.scripted.brief import Brief, Purpose, read_brief
 
 SERVED = "scripted (rules, not a language model)"
@@ -41,6 +51,7 @@ ANSWERS: Mapping[Purpose, Callable[[Brief], str]] = {
     Purpose.PROFILE: people.answer,
     Purpose.FINDINGS: rewriting.findings,
     Purpose.REWRITE: rewriting.rewritten,
+    Purpose.COMMUNITIES: communities.answer,
 }
 
 

@@ -13,7 +13,7 @@ from django.core.management import BaseCommand, CommandError, call_command
 from simulation.domain.roles import Role
 from simulation.domain.run_states import RunState
 from simulation.models import Run, User
-from synthpai_web import evaluated, processes, simulated, starter
+from synthpai_web import evaluated, given_out, processes, simulated, starter
 from synthpai_web.start import attach_servers
 from synthpai_web.supervisor import ChildEnded, Stopped, Supervisor
 
@@ -72,12 +72,13 @@ class Command(BaseCommand):
             "",
             f"The agents' run is {run.state}: {address}runs/{run.public_id}/",
             "",
-            "Five things to try:",
+            "Six things to try:",
             f"  1. Sign in as labeler, press “Start reviewing” ({corpus}); ? shows the keys.",
             "  2. Sign in as researcher, open the corpus, then Export… the labels you just set.",
             f"  3. Review what the agents wrote: the queue “{simulated.QUEUE}” of {simulated.CORPUS}.",
             "  4. Sign in as researcher and open Models: who guessed what about whom, and how sure that is.",
-            "  5. Sign in as admin, start a simulation of your own under Runs and watch it grow.",
+            f"  5. Open the releases of {simulated.CORPUS}: a dataset with card, digests and its lineage.",
+            "  6. Sign in as admin, start a simulation of your own under Runs and watch it grow.",
             "",
             "Ctrl-C stops everything; the data stay.",
         ]
@@ -123,6 +124,7 @@ def simulate(model: simulated.Model, say: Callable[[str], None]) -> Run:
     tags = simulated.tagged(run) if run.state == RunState.DONE else None
     if tags and simulated.see_through(tags, say).state == RunState.DONE:
         evaluated.evaluate(admin, tags, model, say)
+        given_out.release(admin, corpus)
     if corpus.comments.exists():
         simulated.queue(admin, corpus)
     return run

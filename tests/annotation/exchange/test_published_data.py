@@ -64,4 +64,4 @@ def test_rows_that_name_no_thread_are_refused_line_by_line():
 
 def test_a_file_of_another_kind_is_named_as_such():
     report = import_paths(paths=[FOLDER / "labels" / "comments_eval.jsonl.gz"], corpus_name="harbour")
-    assert "these fields belong to no layout: username, author, comments" in report.problems[0].message
+    assert "what do its columns stand for? It has username, author, comments" in report.problems[0].message

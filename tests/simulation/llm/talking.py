@@ -10,7 +10,7 @@ from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-from simulation.llm.addresses import AddressGuard
+from simulation.domain.addresses import AddressGuard
 from simulation.llm.errors import LLMError
 from simulation.llm.gateway import Connection
 from simulation.llm.messages import ChatReply, ChatRequest, Finish, Form, Message, ModerationReply, Usage

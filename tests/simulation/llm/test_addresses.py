@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from simulation.llm.addresses import AddressGuard, BadAddress, Unresolved
+from simulation.domain.addresses import AddressGuard, BadAddress, Unresolved
 from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.messages import ChatReply
 from tests.simulation.llm.talking import asked, call, canned, guard_for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulation.llm.addresses import AddressGuard
+from simulation.domain.addresses import AddressGuard
 from simulation.llm.connecting import BadConnection, gateway_for, key_of
 from simulation.llm.errors import LLMError, Trouble
 from simulation.llm.gateway import Connection

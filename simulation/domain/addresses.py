@@ -1,7 +1,7 @@
 """Which addresses a call may go to: the open internet by https, and the private endpoints that are listed.
 
-A base URL is text that people type; without a guard it could make the server read its own metadata
-service or a neighbour's database. `check_url` judges it when it is saved, `addresses` again whenever a
+A URL is text that people type; without a guard it could make the server read its own metadata service or
+a neighbour's database. `check_url` judges it when it is saved, `addresses` again whenever a
 connection is made, and the very address that passed is the one connected to: a name that changes its
 address in between gains nothing.
 """
@@ -42,24 +42,30 @@ class AddressGuard:
         self._allowed = frozenset(_endpoint(entry) for entry in allowed)
         self._resolve = resolver
 
-    def check_url(self, url: str) -> None:
+    def check_url(self, url: str, *, whole: bool = False) -> None:
         """Raises BadAddress unless calls may go to `url`. Asks the name server."""
-        self.addresses(*self.check_form(url))
+        self.addresses(*self.check_form(url, whole=whole))
 
-    def check_form(self, url: str) -> tuple[str, int]:
-        """Host and port of a base URL whose form is right. Asks nobody. Raises BadAddress."""
+    def check_form(self, url: str, *, whole: bool = False) -> tuple[str, int]:
+        """Host and port of a URL whose form is right. Asks nobody. Raises BadAddress.
+
+        It is a base to which paths are added, or with `whole` the very address that is called, where a
+        query may be a part of it.
+        """
         parts = _split(url)
         if parts.username is not None or parts.password is not None:
-            raise BadAddress(
-                "a name or password in the address is not allowed; put the key into the environment variable"
-            )
-        if parts.query or parts.fragment or "?" in url or "#" in url:
+            instead = "the signature says who sends" if whole else "put the key into the environment variable"
+            raise BadAddress(f"a name or password in the address is not allowed; {instead}")
+        if whole and "#" in url:
+            raise BadAddress("leave out everything from # on; it is never sent")
+        if not whole and ("?" in url or "#" in url):
             raise BadAddress(
                 "leave out everything from ? or # on; the address is a base such as https://host/v1"
             )
         host = _plain(parts.hostname or "")
         if not host:
-            raise BadAddress("the address has no host; write it like https://host/v1")
+            like = "hook" if whole else "v1"
+            raise BadAddress(f"the address has no host; write it like https://host/{like}")
         port = parts.port or PORTS[parts.scheme]
         if parts.scheme == "http" and not self.listed(host, port):
             raise BadAddress(

@@ -1,0 +1,3 @@
+"""Which version of the program this is: written into releases and backups."""
+
+VERSION = "0.8.0"
