@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.exchange.chunks import Pseudonyms
-from annotation.models import Annotation, AttributeLabel, Decision
+from annotation.models import Annotation, AttributeLabel, Decision, Queue
 from simulation.domain.attributes import TARGET_KEYS
 from simulation.domain.roles import Right
 from simulation.domain.scopes import Scope
@@ -19,6 +19,8 @@ from simulation.rest.access import Access
 from simulation.rest.endpoints import Endpoint
 from simulation.rest.paging import PageQuery
 from simulation.rest.strict import PublicId
+
+Row = TypeVar("Row", Annotation, Decision)
 
 
 class LabelSheet(serializers.Serializer):
@@ -107,7 +109,7 @@ class Annotations(Endpoint):
         if "comment" in self.asked:
             rows = rows.filter(comment__public_id=self.asked["comment"])
         if "queue" in self.asked:
-            rows = rows.filter(item__queue__public_id=self.asked["queue"])
+            rows = _of_queue(rows, corpus, self.asked["queue"])
         return self.page(rows, names=Pseudonyms.of(corpus))
 
 
@@ -163,7 +165,13 @@ class Decisions(Endpoint):
             "item__comment", "item__queue"
         )
         if "queue" in self.asked:
-            rows = rows.filter(item__queue__public_id=self.asked["queue"])
+            rows = _of_queue(rows, corpus, self.asked["queue"])
         if "attribute" in self.asked:
             rows = rows.filter(attribute=self.asked["attribute"])
         return self.page(rows)
+
+
+def _of_queue(rows: QuerySet[Row], corpus: Corpus, public_id: str) -> QuerySet[Row]:
+    """Those of one queue, by its key: by its public id PostgreSQL would go through all rows of the corpus."""
+    key = Queue.objects.filter(corpus=corpus, public_id=public_id).values_list("pk", flat=True).first()
+    return rows.none() if key is None else rows.filter(item__queue=key)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.http import FileResponse, Http404, HttpResponseBase
 from django.urls import reverse
 from kombu.exceptions import OperationalError
@@ -40,6 +42,9 @@ class ImportSheet(serializers.Serializer):
     asks_for_columns = serializers.SerializerMethodField(
         help_text="A foreign table waits until it is said what its columns stand for."
     )
+    is_being_undone = serializers.BooleanField(
+        help_text="It is done, and somebody has asked to undo it; what stands in the way is the reason."
+    )
     reason = serializers.CharField()
     counts = serializers.JSONField()
     problems = serializers.JSONField(help_text="The first hundred: {file, line, field, message}.")
@@ -53,6 +58,7 @@ class ImportSheet(serializers.Serializer):
         "dry_run": False,
         "state": "done",
         "asks_for_columns": False,
+        "is_being_undone": False,
         "reason": "",
         "counts": {"rows": [{"kind": "comments", "new": 12, "changed": 0, "same": 0, "invalid": 0}]},
         "problems": [],
@@ -193,7 +199,9 @@ class Mapped(Strict):
     """What the columns stand for. With `remember_as` the next file with the same columns finds it."""
 
     mapping = serializers.DictField()
-    dry_run = serializers.BooleanField(default=False)
+    dry_run = serializers.BooleanField(
+        required=False, help_text="Only look. Not given: as was said when the file that waits was sent."
+    )
     remember_as = serializers.CharField(max_length=80, required=False, default="", allow_blank=True)
 
     example = {"mapping": {"text": "body", "username": "user", "thread_id": {"constant": "forum"}}}
@@ -234,7 +242,7 @@ class Columns(Endpoint):
             one=one,
             columns=columns,
             mapping=self.sent["mapping"],
-            dry_run=self.sent["dry_run"],
+            dry_run=self.sent.get("dry_run", one.dry_run and uploads.ASKS in one.options),
             name=self.sent["remember_as"].strip(),
         )
         _tell(run_import, begun)
@@ -260,8 +268,13 @@ class ImportProblems(Endpoint):
 
 
 def _tell(task: Any, one: DataImport) -> None:
-    """Tells a worker. Where the broker is down the row waits: the sweep sends what nobody was told of."""
+    """Tells a worker, once the transaction is over. Where the broker is down the row waits: the sweep
+    sends what nobody was told of."""
+    transaction.on_commit(partial(_send, task, one))
+
+
+def _send(task: Any, one: DataImport) -> None:
     try:
-        task.delay_on_commit(one.pk)
+        task.delay(one.pk)
     except OperationalError:
         log.warning("not handed over, the broker does not answer", extra={"import": one.public_id})

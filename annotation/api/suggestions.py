@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Subquery
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -16,7 +16,7 @@ from annotation.services.pushing import Pushed
 from simulation.domain.attributes import TARGET_KEYS
 from simulation.domain.roles import Right
 from simulation.domain.scopes import Scope
-from simulation.models import Corpus
+from simulation.models import Corpus, Run
 from simulation.rest.access import Access
 from simulation.rest.endpoints import Endpoint
 from simulation.rest.paging import PageQuery
@@ -166,12 +166,13 @@ class Suggestions(Endpoint):
 
 def _narrowed(corpus: Corpus, asked: dict[str, Any]) -> QuerySet[Suggestion]:
     rows = Suggestion.objects.filter(comment__corpus=corpus).select_related("comment", "run")
+    if "run" in asked:  # its key first: an index has the suggestions of a run, and none those of its name
+        rows = rows.filter(run=Subquery(Run.objects.filter(public_id=asked["run"]).values("pk")))
     fields = {
         "comment": "comment__public_id",
         "attribute": "attribute",
         "tagger": "tagger",
         "batch": "batch",
-        "run": "run__public_id",
     }
     return rows.filter(**{field: asked[name] for name, field in fields.items() if name in asked})
 

@@ -74,7 +74,7 @@ def items(corpus: Corpus, *, reviewed_only: bool = False, withdrawn: bool = Fals
 
 
 def items_of(keys: Sequence[int]) -> list[Item]:
-    """The comments with these primary keys, in the order of arrival: a chunk that somebody else has chosen."""
+    """The comments with these primary keys, in the order of arrival: a chunk that somebody else chose."""
     chosen = Comment.objects.filter(pk__in=keys).order_by("sequence", "pk")
     return _with_replies(list(_with_all_that_is_said(chosen)))
 

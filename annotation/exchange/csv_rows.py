@@ -66,7 +66,7 @@ class CsvTable:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.delimiter = _delimiter(reading.head(path))
-        header = next(self._records(), None)
+        header = next(self._records(reading.FIRST_LOOK), None)
         if header is None:
             raise Unreadable(None, "", "the file is empty")
         self.line, self.columns = header.line, [name.strip() for name in header.cells]
@@ -86,10 +86,13 @@ class CsvTable:
         if count > 1:
             raise Unreadable(self.line, name, f"{count} columns have this name; rename all but one")
 
-    def rows(self, problems: Problems) -> Iterator[CsvRow]:
-        """The rows that have as many cells as the header; the others are problems."""
+    def rows(self, problems: Problems, most: int | None = None) -> Iterator[CsvRow]:
+        """The rows that have as many cells as the header; the others are problems.
+
+        `most`: those in the first so many bytes.
+        """
         wanted = len(self.columns)
-        records = self._records()
+        records = self._records(most)
         next(records)
         for row in records:
             if len(row.cells) != wanted:
@@ -106,8 +109,8 @@ class CsvTable:
         problems.add(row.line, "", message)
         problems.invalid["comments"] += 1
 
-    def _records(self) -> Iterator[CsvRow]:
-        with reading.opened(self._path) as stream:
+    def _records(self, most: int | None = None) -> Iterator[CsvRow]:
+        with reading.beginning(self._path, most) as stream:
             lines = _Lines(io.TextIOWrapper(stream, "utf-8-sig", newline=""))
             reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
             begun = 1

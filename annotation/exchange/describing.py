@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from annotation.domain.column_mapping import propose
 from annotation.exchange import reading
 from annotation.exchange.layouts import Layout, layout_of
-from annotation.exchange.problems import Problems, brief
+from annotation.exchange.problems import brief
 from annotation.exchange.reading import Unreadable
-from annotation.exchange.tables_in import opened, table
+from annotation.exchange.tables_in import first_rows, opened, table
 
 PREVIEW = 5
 LONGEST_CELL = 120
@@ -41,7 +40,7 @@ def describe(path: Path) -> Described:
     proposal = propose(found.columns, thread=reading.stem(path.name))
     rows = [
         tuple(_cell(opened(one.value).get(column)) for column in found.columns)
-        for one in islice(found.rows(Problems(path.name)), PREVIEW)
+        for one in first_rows(found, PREVIEW)
     ]
     return Described(layout, tuple(found.columns), tuple(rows), proposal.mapping, proposal.sure)
 

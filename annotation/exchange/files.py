@@ -82,10 +82,14 @@ def _in_folder(folder: Path) -> list[Path]:
 
 
 def _of_release(folder: Path) -> list[Path]:
-    """The files of a release that together say all that can be imported: the others repeat it as tables."""
+    """The files of a release that together say all that can be imported: the others repeat it as tables.
+
+    A release without profiles has an empty file of them.
+    """
     found = []
     for name in ("profiles.jsonl", "synthpai.jsonl"):
-        found += [path for ending in ("", ".gz") if (path := folder / f"{name}{ending}").is_file()][:1]
+        there = [path for ending in ("", ".gz") if (path := folder / f"{name}{ending}").is_file()][:1]
+        found += [path for path in there if path.stat().st_size]
     return found if found and found[-1].name.startswith("synthpai") else []
 
 

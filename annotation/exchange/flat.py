@@ -43,12 +43,13 @@ def read_rows(
         problems.add(None, "", "the file holds no rows")
 
 
-def values(path: Path, layout: Layout, problems: Problems) -> Iterator[Given]:
+def values(path: Path, layout: Layout, problems: Problems, most: int | None = None) -> Iterator[Given]:
+    """What stands in a file of rows, `most`: in the first so many bytes of one with lines."""
     if layout is Layout.ARRAY:
         for entry in scanning.Scanner(reading.chunks(path)).entries():
             yield Given(entry.line, entry.value)
         return
-    for line in reading.lines(path):
+    for line in reading.lines(path, most):
         try:
             yield Given(line.number, decoding.decode(line.data.decode("utf-8").rstrip()))
         except UnicodeDecodeError as error:

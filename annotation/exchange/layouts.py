@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.exchange import decoding, reading
-from annotation.exchange.parquet_rows import MAGIC
+from annotation.exchange.parquet_rows import ENCRYPTED, MAGIC
 from annotation.exchange.reading import Unreadable
 from simulation.domain.attributes import CATALOGUE
 
@@ -53,6 +53,7 @@ def layout_of(path: Path) -> Layout:
             raise Unreadable(None, "", "a Parquet file inside .gz cannot be read; unpack it")
         return Layout.PARQUET
     reading.refuse_other_encodings(data)
+    reading.refuse_packed(data)
     head = data.decode("utf-8-sig", "replace").lstrip()
     if not head:
         next(reading.chunks(path), "")  # a damaged file says so itself
@@ -60,6 +61,8 @@ def layout_of(path: Path) -> Layout:
     if TABLE_ENDING.search(path.name) and head[0] not in "{[":
         return Layout.CSV
     if path.name.lower().endswith(".parquet"):
+        if data.startswith(ENCRYPTED):
+            raise Unreadable(None, "", "the Parquet file is encrypted; write it without encryption")
         raise Unreadable(None, "", "this is no Parquet file: it does not begin with PAR1; copy it again")
     if LINES_ENDING.search(path.name):
         return _of_lines(_whole_line(path, head), ends_in_lines=True)

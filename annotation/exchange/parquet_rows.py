@@ -19,7 +19,7 @@ from annotation.exchange import decoding, watching
 from annotation.exchange.problems import Problems
 from annotation.exchange.reading import MAX_RECORD, TOO_LONG, Unreadable
 
-MAGIC = b"PAR1"
+MAGIC, ENCRYPTED = b"PAR1", b"PARE"
 AT_ONCE = 1000
 BUFFER = 1 << 20
 MOST_AT_ONCE = 1 << 30
@@ -47,9 +47,12 @@ class ParquetTable:
             self.columns: list[str] = list(file.schema_arrow.names)
             self.count: int = file.metadata.num_rows
             leaves = [file.schema.column(n) for n in range(len(file.schema))]
-            self._texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+            texts = [leaf for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+            self._texts = [leaf.path for leaf in texts if not leaf.max_repetition_level]
+            self._listed_texts = [leaf.path for leaf in texts if leaf.max_repetition_level]
             listed = [n for n, leaf in enumerate(leaves) if leaf.max_repetition_level]
-            groups = (file.metadata.row_group(n) for n in range(file.num_row_groups))
+            self._groups: int = file.num_row_groups
+            groups = (file.metadata.row_group(n) for n in range(self._groups))
             largest = max((_unpacked_size(group, listed) for group in groups), default=0)
         if len(set(self.columns)) != len(self.columns):
             raise Unreadable(None, "", "two columns of the Parquet file have the same name; rename one")
@@ -69,13 +72,25 @@ class ParquetTable:
                 yield ParquetRow(number, values)
 
     def _values(self) -> Iterator[dict[str, Any]]:
-        with self._opened(self._texts) as file:
+        with self._opened(self._listed_texts) as file:
             size, done = self._path.stat().st_size, 0
-            for batch in file.iter_batches(batch_size=AT_ONCE, use_threads=False):
-                for piece in _pieces(batch, done + 1):
-                    yield from _plain(piece).to_pylist()
-                done += batch.num_rows
-                watching.told(size * done // max(self.count, 1))
+            for group in range(self._groups):
+                at_once = self._rows_at_once(group)
+                for batch in file.iter_batches(at_once, row_groups=[group], use_threads=False):
+                    for piece in _pieces(batch, done + 1):
+                        yield from piece.to_pylist()
+                    done += batch.num_rows
+                    watching.told(size * done // max(self.count, 1))
+
+    def _rows_at_once(self, group: int) -> int:
+        """So many that texts which stand in the group once, and in any number of its rows, fit into memory."""
+        if not self._texts:
+            return AT_ONCE
+        with self._opened(self._texts) as file:
+            rows = file.iter_batches(1, row_groups=[group], columns=self._texts, use_threads=False)
+            first = next(rows, None)
+        longest = sum(_longest(column) for column in first.columns) if first else 0
+        return max(1, min(AT_ONCE, PIECE // max(longest, 1)))
 
     @contextmanager
     def _opened(self, texts: Sequence[str] = ()) -> Iterator[parquet.ParquetFile]:
@@ -129,12 +144,13 @@ def _is_bytes(kind: Any) -> bool:
     return any(getattr(arrow.types, test)(kind) for test in tests)
 
 
-def _plain(batch: Any) -> Any:
-    """Columns of texts as such, which are quicker turned into values."""
-    whole = [
-        one.dictionary_decode() if arrow.types.is_dictionary(one.type) else one for one in batch.columns
-    ]
-    return arrow.RecordBatch.from_arrays(whole, names=batch.schema.names)
+def _longest(values: Any) -> int:
+    """Bytes of the longest text that stands once for all rows of a column, or of those within it."""
+    if arrow.types.is_struct(values.type):
+        return sum(_longest(inner) for inner in values.flatten())
+    if arrow.types.is_dictionary(values.type) and _is_bytes(values.type.value_type):
+        return int(compute.max(compute.binary_length(values.dictionary)).as_py() or 0)
+    return 0
 
 
 def as_json(value: Any, row: int, column: str) -> Any:

@@ -52,6 +52,19 @@ class Problems:
             self._each(problem)
 
 
+class Enough(Exception):
+    """A first look has seen too many problems to go on."""
+
+
+class Glance(Problems):
+    """For a first look at a file, which must not become a reading of the whole: raises Enough in time."""
+
+    def add(self, line: int | None, field: str, message: str) -> None:
+        super().add(line, field, message)
+        if self.total >= SHOWN:
+            raise Enough
+
+
 @dataclass(slots=True)
 class Place:
     """One object of a file on its way in: where it stands, and the address of its problems."""

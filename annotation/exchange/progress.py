@@ -70,6 +70,13 @@ class Reporter(Watch):
         self._rows += count
         self._now_and_then()
 
+    def last_look(self) -> None:
+        """Right before the end: raises Stopped if somebody has asked for it. Who asks from now on until the
+        transaction ends waits for it, and is told that it is over."""
+        asked = DataImport.objects.select_for_update().filter(pk=self._one.pk).values_list("cancel_asked_at")
+        if asked.get() != (None,):
+            raise Stopped
+
     def _now_and_then(self) -> None:
         now = monotonic()
         if now - self._last >= EVERY:

@@ -8,11 +8,14 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from io import BufferedReader
+from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from annotation.exchange.watching import WatchedFile
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 CHUNK = 1 << 20
 MAX_RECORD = 16 << 20
@@ -23,6 +26,8 @@ long comments fits. Too few to exhaust the memory, in which a record exists some
 (bytes, text, values, JSON for the database). Packed, a thousandth of it is enough to send one.
 """
 TOO_LONG = f"is longer than {MAX_RECORD >> 20} MiB; split it, or check that this is the right file"
+FIRST_LOOK = 4 * MAX_RECORD
+"""Bytes of a file, unpacked, that a first look goes into: packed, it may hold a thousand times its size."""
 BOM = codecs.BOM_UTF8
 
 
@@ -69,6 +74,33 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, unpacked)
 
 
+class _Beginning(RawIOBase):
+    """The first bytes of a stream, as if it ended there."""
+
+    def __init__(self, stream: BinaryIO, most: int) -> None:
+        super().__init__()
+        self._stream, self._left = stream, most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        data = self._stream.read(min(len(memoryview(buffer)), self._left))
+        memoryview(buffer)[: len(data)] = data
+        self._left -= len(data)
+        return len(data)
+
+
+@contextmanager
+def beginning(path: Path, most: int | None) -> Iterator[BinaryIO]:
+    """As `opened`, but at most so many bytes of the content; None: all of it."""
+    with opened(path) as stream:
+        if most is None:
+            yield stream
+        else:
+            yield cast(BinaryIO, BufferedReader(_Beginning(stream, most)))
+
+
 def first_bytes(path: Path) -> bytes:
     """The first piece, unpacked. Faults are left to whoever reads the file in earnest."""
     data = bytearray()
@@ -83,10 +115,13 @@ def head(path: Path) -> str:
     return first_bytes(path).decode("utf-8-sig", "replace")
 
 
-def lines(path: Path) -> Iterator[Line]:
-    """The lines that are not blank. Raises Unreadable at a broken gzip file or a line without end."""
+def lines(path: Path, most: int | None = None) -> Iterator[Line]:
+    """The lines that are not blank, `most`: of the first so many bytes.
+
+    Raises Unreadable at a broken gzip file or a line without end.
+    """
     number = 0
-    with opened(path) as stream, named_faults(lambda: number + 1):
+    with beginning(path, most) as stream, named_faults(lambda: number + 1):
         while data := stream.readline(MAX_RECORD + 1):
             number += 1
             if len(data) > MAX_RECORD:
@@ -152,6 +187,23 @@ def refuse_other_encodings(data: bytes) -> None:
         raise Unreadable(
             1, "", "the file is UTF-16 or UTF-32, beginning with its first byte; save it as UTF-8"
         )
+
+
+PACKED = {
+    b"PK\x03\x04": "a zip archive or a spreadsheet (.xlsx); unpack it, or save the table as CSV in UTF-8",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet (.xls); save the table as CSV in UTF-8",
+    b"BZh91AY&SY": "packed with bzip2; unpack it, or pack it with gzip",
+    b"\xfd7zXZ": "packed with xz; unpack it, or pack it with gzip",
+    b"\x28\xb5\x2f\xfd": "packed with zstd; unpack it, or pack it with gzip",
+    b"\x1f\x8b": "packed with gzip twice; unpack it once",
+}
+
+
+def refuse_packed(data: bytes) -> None:
+    """Raises Unreadable for a file that begins as something else than text, with what to do about it."""
+    for start, said in PACKED.items():
+        if data.startswith(start):
+            raise Unreadable(None, "", f"the file is {said}")
 
 
 @contextmanager

@@ -27,6 +27,13 @@ WHERE c.data_import_id = %s AND c.model = %s AND (
     )))
 )
 """
+CHANGED_AGAIN = """
+SELECT d.file_name FROM {table} d JOIN {changes} k ON k.data_import_id = d.id
+    JOIN {changes} c ON c.model = k.model AND c.row = k.row
+WHERE c.data_import_id = %s AND c.model = %s AND d.corpus_id = %s AND d.state = 'done' AND d.finished_at > %s
+GROUP BY d.id ORDER BY d.id DESC LIMIT 1
+"""
+"""The latest import that changed again what this one had changed."""
 CHANGED_BY_OTHERS = """
 SELECT d.file_name, count(*) FROM {changes} c JOIN {table} d ON d.id = c.data_import_id
 WHERE d.corpus_id = %s AND d.id <> %s AND d.state = 'done' AND c.model = %s AND c.row <@ %s::int8multirange
@@ -153,5 +160,14 @@ def _changed_since(one: DataImport) -> Iterator[Obstacle]:
     """Rows that it changed, and that are not any more as it left them."""
     for label in sql.kinds(one.pk):
         model = apps.get_model(label)
-        count = sql.count(sql.filled(DIFFERS, model), [one.pk, label])
-        yield from _rows(count, model, "that it changed, changed again since")
+        if count := sql.count(sql.filled(DIFFERS, model), [one.pk, label]):
+            yield from _rows(count, model, f"that it changed, changed again since{_by_whom(one, label)}")
+
+
+def _by_whom(one: DataImport, label: str) -> str:
+    """What is known of that, and can be undone first."""
+    with connection.cursor() as cursor:
+        query = sql.filled(CHANGED_AGAIN, DataImport)
+        cursor.execute(query, [one.pk, label, one.corpus_id, one.finished_at])
+        found = cursor.fetchone()
+    return f", at last by the import of {found[0]}; undo that one first" if found else ""

@@ -29,11 +29,10 @@ class Question:
 
 def question(one: DataImport) -> Question:
     """Raises uploads.NotPossible where the file is gone, or has no columns to explain."""
-    path = Path(one.path)
-    if not one.path or not path.exists():
+    if not uploads.has_file(one):
         raise uploads.NotPossible(uploads.GONE)
     try:
-        described = describe(path)
+        described = describe(Path(one.path))
     except Unreadable as fault:
         raise uploads.NotPossible(fault.message) from None
     if not described.columns:

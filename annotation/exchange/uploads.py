@@ -16,7 +16,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
@@ -42,6 +42,10 @@ LOCK_OF_UPLOADS = 0x5351  # the first half of the advisory lock's key; the secon
 STOPPED = (
     "The import stopped on an error of ours; nothing was changed. The server's log has the details:"
     " tell whoever runs this installation. The same file would stop again."
+)
+REMOVED = (
+    "Something in this corpus that the file refers to was removed while it was imported; nothing was changed."
+    " Import it again."
 )
 GONE = "The uploaded file is gone from the server; upload it again."
 
@@ -101,7 +105,7 @@ def again(*, by: User, one: DataImport) -> DataImport:
     """The file of a look, imported in earnest: a row of its own, no second upload. Raises NotPossible."""
     if not one.dry_run or one.state != DataImport.DONE:
         raise NotPossible("Only a file that was looked at and found valid can be imported from here.")
-    if not one.path or not Path(one.path).exists():
+    if not has_file(one):
         raise NotPossible(GONE)
     return once_more(by=by, one=one, dry_run=False, options=one.options)
 
@@ -157,7 +161,7 @@ def _finish(one: DataImport) -> None:
         one.state = DataImport.CANCELLED
     elif one.attempts > ATTEMPTS:
         _fail(one, f"The worker was lost {ATTEMPTS} times while importing this file.")
-    elif not Path(one.path).exists():
+    elif not has_file(one):
         _fail(one, GONE)
     else:
         _import(one)
@@ -166,7 +170,7 @@ def _finish(one: DataImport) -> None:
 
 
 def _import(one: DataImport) -> None:
-    journal = Journal(one)
+    journal, watch = Journal(one), Reporter(one)
     try:
         with ProblemList(problem_file(one)) as problems, transaction.atomic():
             report = dataset.import_paths(
@@ -174,16 +178,21 @@ def _import(one: DataImport) -> None:
                 corpus_name=one.corpus.name,
                 dry_run=one.dry_run,
                 options=one.options,
-                watch=Reporter(one),
+                watch=watch,
                 journal=journal,
                 list_problem=problems.add,
             )
             if report.ok and not one.dry_run:
                 one.made = journal.close()
+                connection.check_constraints()  # else at the commit, which takes as long and says nothing
+            watch.last_look()
+    except IntegrityError:
+        _fail(one, REMOVED)
+        return
     except (OperationalError, InterfaceError):  # the database is away; the sweep tries again
         raise
     except Stopped:
-        one.state = DataImport.CANCELLED
+        one.state, one.made = DataImport.CANCELLED, {}
         return
     except dataset.BadPath as error:
         _fail(one, str(error))
@@ -199,7 +208,7 @@ def _import(one: DataImport) -> None:
 
 
 def _fail(one: DataImport, reason: str) -> None:
-    one.state, one.reason = DataImport.FAILED, reason
+    one.state, one.reason, one.made = DataImport.FAILED, reason, {}
 
 
 def cancel(*, by: User, one: DataImport) -> None:
@@ -235,6 +244,11 @@ def free(import_ids: Any) -> list[int]:
     """Those of the rows that nobody is at work on."""
     with transaction.atomic():
         return [key for key in import_ids if claim(key)]
+
+
+def has_file(one: DataImport) -> bool:
+    """Whether the upload is still there."""
+    return bool(one.path) and Path(one.path).is_file()
 
 
 def problem_file(one: DataImport) -> Path:

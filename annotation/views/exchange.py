@@ -14,6 +14,7 @@ from annotation.exchange import progress, undoing, uploads
 from annotation.exchange.problem_list import LONGEST
 from annotation.forms import ExportForm, ImportForm
 from annotation.models import DataImport
+from annotation.selectors import imports as latest
 from annotation.selectors import labels
 from annotation.tasks import run_import
 from annotation.views.browse import corpus_for
@@ -54,7 +55,8 @@ def imports(request: PersonRequest, corpus_id: str) -> HttpResponse:
         "section": "corpora",
         "corpus": corpus,
         "form": form,
-        "imports": corpus.imports.all()[:10],
+        "page": latest.page(corpus, after=request.GET.get("after", "")),
+        "begun": bool(request.GET.get("after")),
         "workers": workers.alive(),
     }
     return render(request, "corpora/imports.html", context, status=422 if form.errors else 200)
@@ -75,9 +77,10 @@ def import_status(request: PersonRequest, import_id: str) -> HttpResponse:
         DataImport.objects.visible_to(request.user).select_related("corpus", "by", "undone_by"),
         public_id=import_id,
     )
-    if one.state == DataImport.QUEUED and uploads.ASKS in one.options:
+    asks = one.state == DataImport.QUEUED and uploads.ASKS in one.options
+    if asks and uploads.has_file(one):
         return redirect("import_columns", import_id=one.public_id)
-    running = one.state in DataImport.WAITING or one.is_being_undone
+    running = (one.state in DataImport.WAITING and not asks) or one.is_being_undone
     context = {
         "section": "corpora",
         "one": one,
@@ -98,6 +101,8 @@ def import_status(request: PersonRequest, import_id: str) -> HttpResponse:
 def _heading(one: DataImport) -> str:
     if one.is_being_undone:
         return "Being undone"
+    if one.state == DataImport.QUEUED and uploads.ASKS in one.options:
+        return uploads.GONE  # else its status is the question
     if one.state in DataImport.WAITING and one.cancel_asked_at:
         return "Being cancelled"
     if one.state == DataImport.DONE and one.dry_run:

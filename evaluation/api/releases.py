@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponseBase, StreamingHttpResponse
 from django.urls import reverse
@@ -144,9 +146,14 @@ def _mine(endpoint: Endpoint) -> QuerySet[Release]:
 
 
 def _tell(task: Any, key: int) -> None:
-    """Tells a worker. Where the broker is down the row waits: the sweep sends what nobody was told of."""
+    """Tells a worker, once the transaction is over. Where the broker is down the row waits: the sweep
+    sends what nobody was told of."""
+    transaction.on_commit(partial(_send, task, key))
+
+
+def _send(task: Any, key: int) -> None:
     try:
-        task.delay_on_commit(key)
+        task.delay(key)
     except OperationalError:
         log.warning("work not handed over, the broker does not answer", extra={"task": task.name})
 

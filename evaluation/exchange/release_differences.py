@@ -13,6 +13,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from evaluation.exchange.release_comparing import Comparison, FileGone
@@ -23,6 +24,8 @@ from simulation.models import User
 from simulation.services import audit
 
 PAGE = 50
+ATTEMPTS = 3
+LOST = f"The worker was lost {ATTEMPTS} times while comparing; tell whoever runs this installation."
 STOPPED = (
     "It stopped on an error of ours. The server's log has the details: tell whoever runs this installation."
 )
@@ -42,8 +45,8 @@ def ask(*, by: User | None, old: Release, new: Release) -> ReleaseDifference:
         )
     one, is_new = ReleaseDifference.objects.get_or_create(old=old, new=new)
     if one.problem:
-        one.problem, one.asked_at = "", timezone.now()
-        one.save(update_fields=["problem", "asked_at"])
+        one.problem, one.attempts, one.asked_at = "", 0, timezone.now()
+        one.save(update_fields=["problem", "attempts", "asked_at"])
     if is_new:
         details = {"with": str(old.public_id)}
         audit.record(by=by, action="release.compared", target=new, corpus=new.corpus, details=details)
@@ -51,7 +54,12 @@ def ask(*, by: User | None, old: Release, new: Release) -> ReleaseDifference:
 
 
 def make(difference_id: int) -> None:
-    """Counts a difference that nobody else is counting; does nothing for one that is there."""
+    """Counts a difference that nobody else is counting; does nothing for one that is there, and gives up one
+    that has cost three workers their lives."""
+    asked = ReleaseDifference.objects.filter(pk=difference_id, counts__isnull=True, problem="")
+    with transaction.atomic():
+        if asked.select_for_update(skip_locked=True).exists():
+            asked.update(attempts=F("attempts") + 1)  # kept whatever becomes of the worker
     with transaction.atomic():
         waiting = ReleaseDifference.objects.select_for_update(skip_locked=True, of=("self",))
         found = waiting.select_related("old__corpus", "new__corpus").filter(pk=difference_id)
@@ -59,7 +67,10 @@ def make(difference_id: int) -> None:
         if one is None:
             return
         try:
-            _count(one)
+            if one.attempts > ATTEMPTS:
+                one.problem = LOST
+            else:
+                _count(one)
         except (OperationalError, InterfaceError):  # the database is away; the sweep tries again
             raise
         except FileGone as error:

@@ -186,11 +186,8 @@ def snapshot() -> Iterator[None]:
         run(f"SET LOCAL work_mem = '{WORK_MEMORY}'")
         run("SET LOCAL jit = off")
         run("SET LOCAL standard_conforming_strings = on")
-        try:
-            yield
-        finally:
-            if not connection.needs_rollback:
-                run(f"DROP TABLE IF EXISTS {', '.join(TEMPORARY)}")
+        yield
+        run(f"DROP TABLE IF EXISTS {', '.join(TEMPORARY)}")  # after an error the rollback takes them away
 
 
 def choose(scope: Scope) -> int:

@@ -98,6 +98,7 @@ class ReleaseDifference(models.Model):
     path = models.CharField(max_length=500, blank=True)
     """The differences, one JSON object a line, below MEDIA_ROOT."""
     problem = models.TextField(blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
     asked_at = models.DateTimeField(auto_now_add=True)
     made_at = models.DateTimeField(null=True, blank=True)
 

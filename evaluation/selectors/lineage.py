@@ -5,12 +5,13 @@ Everything is about one attribute of one comment. The number of queries does not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q, QuerySet, Window
 from django.db.models.expressions import RawSQL
+from django.db.models.functions import RowNumber
 
 from annotation.models import (
     Annotation,
@@ -34,6 +35,7 @@ from simulation.models import (
     ProfileVersion,
     Run,
     Step,
+    User,
 )
 
 WROTE = ("topic", "turn", "fork")
@@ -56,7 +58,15 @@ class Change:
     old: dict[str, Any] | None
     new: dict[str, Any]
     source: str = ""
-    active_ms: int = 0
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The newest changes of one answer or decision, newest first."""
+
+    shown: Sequence[Change] = ()
+    older: int = 0
+    """How many there are beside them."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,7 @@ class Answer:
     annotation: Annotation
     who: str
     label: AttributeLabel | None
-    changes: Sequence[Change]
+    changes: Changes
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ class Tag:
 class Settled:
     decision: Decision
     who: str
-    changes: Sequence[Change]
+    changes: Changes
 
 
 @dataclass(frozen=True)
@@ -150,13 +160,18 @@ def of(comment: Comment, attribute: Attribute, *, names_people: bool) -> Lineage
         for row in AttributeLabel.objects.filter(annotation__comment=comment, attribute=key)
     }
     events = AnnotationEvent.objects.filter(annotation__comment=comment, attribute=key)
-    changed = _grouped(events.order_by("-id"), "annotation_id", names)
-    answers = [Answer(one, names[one.pk], labels.get(one.pk), changed.get(one.pk, ())) for one in annotations]
+    changed = {
+        key: _changes(rows, lambda one: names.get(one.annotation_id, ""))
+        for key, rows in _newest(events, "annotation").items()
+    }
+    answers = [
+        Answer(one, names[one.pk], labels.get(one.pk), changed.get(one.pk, Changes())) for one in annotations
+    ]
     return Lineage(
         comment,
         attribute,
         decisions=_decisions(comment, key, names_people=names_people),
-        answers=[one for one in answers if one.label or one.changes],
+        answers=[one for one in answers if one.label or one.changes.shown],
         tags=_tags(comment, key, answers),
         origin=(origin := _origin(comment)),
         persona=_persona(comment, key, origin),
@@ -177,16 +192,19 @@ def _names(annotations: Sequence[Annotation], *, names_people: bool) -> dict[int
     return found
 
 
-def _grouped(events: Any, by: str, names: dict[int, str]) -> dict[int, list[Change]]:
-    """Changes by what they change, newest first."""
-    found: dict[int, list[Change]] = {}
-    for one in events:
-        changes = found.setdefault(getattr(one, by), [])
-        if len(changes) < CHANGES:
-            who = names.get(getattr(one, by), "")
-            source = getattr(one, "source", "")
-            changes.append(Change(one.at, who, one.old, one.new, source, getattr(one, "active_ms", 0)))
+def _newest(events: QuerySet[Any], of: str) -> dict[int, list[Any]]:
+    """The newest events of each answer or decision, with `number`, how many it has; one query."""
+    latest = Window(RowNumber(), partition_by=[F(of)], order_by=F("id").desc())
+    number = Window(Count("id"), partition_by=[F(of)])
+    found: dict[int, list[Any]] = {}
+    for one in events.annotate(place=latest, number=number).filter(place__lte=CHANGES).order_by("-id"):
+        found.setdefault(getattr(one, f"{of}_id"), []).append(one)
     return found
+
+
+def _changes(events: Sequence[Any], who: Callable[[Any], str]) -> Changes:
+    shown = [Change(one.at, who(one), one.old, one.new, getattr(one, "source", "")) for one in events]
+    return Changes(shown, events[0].number - len(shown))
 
 
 def _decisions(comment: Comment, key: str, *, names_people: bool) -> list[Settled]:
@@ -195,10 +213,15 @@ def _decisions(comment: Comment, key: str, *, names_people: bool) -> list[Settle
         .select_related("by", "item__queue")
         .order_by("id")
     )
-    events = DecisionEvent.objects.filter(item__comment=comment, attribute=key).order_by("-id")
-    names = {one.item_id: one.by.username if names_people else "an adjudicator" for one in rows}
-    changed = _grouped(events, "item_id", names)
-    return [Settled(one, names[one.item_id], changed.get(one.item_id, ())) for one in rows]
+    events = DecisionEvent.objects.filter(item__comment=comment, attribute=key).select_related("person")
+
+    def name(person: User) -> str:
+        return person.username if names_people else "an adjudicator"
+
+    changed = {
+        key: _changes(found, lambda one: name(one.person)) for key, found in _newest(events, "item").items()
+    }
+    return [Settled(one, name(one.by), changed.get(one.item_id, Changes())) for one in rows]
 
 
 def _tags(comment: Comment, key: str, answers: Sequence[Answer]) -> list[Tag]:

@@ -137,7 +137,10 @@ class DryRuns(PlanEndpoint):
         for name in ("max_cost", "soft_cost"):
             caps[f"{name}_usd"] = None if said.get(name) is None else f"{said[name]:f}"
         found = asdict(seen.dry) | {"profiles": len(seen.matching or ()), "threads": seen.threads}
-        return self.answer(found | {"caps": caps, "problems": plan_sent.problems(form)})
+        problems = plan_sent.problems(form)
+        if not problems and (fault := plan_start.fault(form, seen)):
+            problems = [{"field": _field_of(form, fault), "message": str(fault)}]
+        return self.answer(found | {"caps": caps, "problems": problems})
 
 
 class CorpusRuns(PlanEndpoint):
@@ -155,11 +158,15 @@ class CorpusRuns(PlanEndpoint):
         try:
             run = plan_start.start(form, seen, by=self.person)
         except BadPlan as problem:
-            name = plan_start.field_of(form, problem)
-            raise ValidationError({f"plan.{name}" if name else "plan": [str(problem)]}) from None
+            raise ValidationError({_field_of(form, problem): [str(problem)]}) from None
         found = run_watching.visible(self.person).get(pk=run.pk)
         sheet = whole(runs.rows([found])[0], progress(found), starts=True)
         return self.answer(sheet, headers={"Location": reverse("api_run", args=[run.public_id])})
+
+
+def _field_of(form: SimulationForm, problem: BadPlan) -> str:
+    name = plan_start.field_of(form, problem)
+    return f"plan.{name}" if name else "plan"
 
 
 def _by_field(form: SimulationForm) -> dict[str, list[Any]]:

@@ -16,8 +16,8 @@ from urllib.parse import SplitResult, urlsplit
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], Sequence[str]]
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
-SPECIAL = (ipaddress.ip_network("192.88.99.0/24"), ipaddress.ip_network("3fff::/20"))
-"""Relays and documentation, which older Pythons take for the open internet."""
+SPECIAL = tuple(ipaddress.ip_network(one) for one in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20"))
+"""For protocols and clouds within, relays, documentation; older Pythons take them for the open internet."""
 PORTS = {"https": 443, "http": 80}
 
 

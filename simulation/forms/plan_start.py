@@ -18,6 +18,7 @@ from simulation.selectors import presets, runs
 from simulation.services import dry_runs
 from simulation.services import runs as service
 
+WRITERS = ("author", "user", "interest")
 FIELD_OF = {"targets": f"threads_{next(iter(CATALOGUE))}", "tagger": "tagger_model", "language": "platform"}
 """What the service names -> the field beside which it is said."""
 
@@ -77,12 +78,36 @@ def renewed(form: SimulationForm, seen: Preview) -> dict[str, Any]:
     return proposals(said, seen.caps) | money
 
 
+def fault(form: SimulationForm, seen: Preview) -> BadPlan | None:
+    """What keeps a valid form from starting by the rules of the service; None: nothing. Writes nothing."""
+    said, models = form.cleaned_data, form.asked_models()
+    assert models is not None  # the form is valid
+    counted = Counter(form.asked_targets() or {}) + Counter(one.target for one in form.asked_topics() or ())
+    asked = {role: models[role] for role in WRITERS}
+    tagger = models["tagger"] if said["then_tag"] else None
+    later = {"tagger": tagger, "judge": _judge(said, models)}
+    try:
+        service.check_asked(
+            said["name"],
+            list(counted.elements()),
+            seen.matching or [],
+            asked,
+            said["seed"],
+            said["then_tag"],
+            tagger,
+        )
+        service.check_prices(said["provider"], asked | {role: one for role, one in later.items() if one})
+    except BadPlan as problem:
+        return problem
+    return None
+
+
 def start(form: SimulationForm, seen: Preview, *, by: User | None, **options: Any) -> Run:
     """The run of a valid form. Raises BadPlan; `field_of` finds its field."""
     said, parameters, models = form.cleaned_data, form.asked_parameters(), form.asked_models()
     assert parameters is not None  # the form is valid
     assert models is not None
-    writers, money = ("author", "user", "interest"), plan_money.read_money(said)
+    money = plan_money.read_money(said)
     return service.start_simulation(
         by=by,
         corpus=form.corpus,
@@ -90,7 +115,7 @@ def start(form: SimulationForm, seen: Preview, *, by: User | None, **options: An
         typed=form.asked_topics() or (),
         profiles=seen.matching or [],
         parameters=parameters,
-        models={role: models[role] for role in writers},
+        models={role: models[role] for role in WRITERS},
         tagger=models["tagger"] if said["then_tag"] else None,
         judge=_judge(said, models),
         soft_cost=money["soft_cost"],

@@ -29,6 +29,7 @@ SAID = {
     404: "There is nothing there that the person may see.",
     406: "No answer in the form that `Accept` asks for.",
     409: "It does not go with the state the thing is in, or the first request with this key is in work.",
+    411: "The body came in pieces, without its length.",
     412: "`If-Match` names another state than it is in.",
     413: "The body is too large.",
     415: "The body is not in the form that is taken here.",
@@ -138,7 +139,7 @@ class Described(AutoSchema):
         if "{" in self.path:
             yield 404
         if declared.body:
-            yield from (413, 415)
+            yield from (411, 413, 415)
         if self.method == "POST":
             yield from (409, 422)
 

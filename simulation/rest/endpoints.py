@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
+from django.conf import settings
 from django.db.models import Model, QuerySet
 from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.cache import patch_vary_headers
 from django.utils.functional import cached_property
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -18,7 +20,7 @@ from simulation.models import ApiToken, User
 from simulation.rest import etags, paging, repeats
 from simulation.rest.access import Access, access_of
 from simulation.rest.parsing import FormWithFiles, JsonBody
-from simulation.rest.problems import CONTENT_TYPE, TooFast
+from simulation.rest.problems import CONTENT_TYPE, UNENCRYPTED, LengthMissing, TooFast
 from simulation.rest.rendering import Json
 from simulation.rest.strict import Strict, in_query
 from simulation.rest.throttling import PerMinute
@@ -92,9 +94,13 @@ class Endpoint(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """After the checks: query and body are read before anything is done, and a POST is done once."""
+        if settings.SECURE_SSL_REDIRECT and not request.is_secure():
+            raise PermissionDenied(UNENCRYPTED)
         super().initial(request, *args, **kwargs)
         _ = self.asked
         if request.method not in ("GET", "HEAD"):
+            if "Transfer-Encoding" in request.headers and not request.META.get("CONTENT_LENGTH"):
+                raise LengthMissing
             _ = self.sent
         if request.method == "POST" and (key := repeats.key_of(request)):
             setattr(self, "post", repeats.once(self, getattr(self, "post"), key))  # noqa: B009, B010

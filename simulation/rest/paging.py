@@ -80,7 +80,10 @@ def _behind(model: type[Model], names: Sequence[str], position: Sequence[Any], d
         read = field.to_python(value)
         behind |= equal & Q(**{f"{name}__{side}": read})
         equal &= Q(**{name: read})
-    return behind
+    # Says nothing new, but is what lets an index begin at the position instead of at the first row.
+    first = model._meta.get_field(names[0])
+    assert isinstance(first, Field)
+    return behind & Q(**{f"{names[0]}__{side}e": first.to_python(position[0])})
 
 
 def _plain(value: Any) -> Any:

@@ -15,6 +15,12 @@ CONTENT_TYPE = "application/problem+json"
 FAMILY = "urn:synthpai:problem:"
 HIDDEN = "There is nothing here that you may see."
 WHO_IS_MISSING = "Send a token of your account page: “Authorization: Bearer spai_…”."
+WRONG_FORM = (
+    "Say what the body is: “Content-Type: application/json”, or multipart/form-data where a file is sent."
+)
+UNENCRYPTED = (
+    "The API is reached by https alone. What you sent could be read on its way: revoke the token in it."
+)
 TYPES = {
     400: "bad-request",
     401: "not-signed-in",
@@ -23,6 +29,7 @@ TYPES = {
     405: "no-such-method",
     406: "no-such-form",
     409: "conflict",
+    411: "no-length",
     412: "changed-meanwhile",
     413: "too-large",
     415: "no-such-form",
@@ -50,6 +57,20 @@ class Conflict(exceptions.APIException):
 
     status_code = 409
     default_code = "conflict"
+
+
+class InWork(Conflict):
+    """The same request is being answered at this moment."""
+
+    default_detail = "The first request with this key is still in work. Ask again soon."
+    wait = 1
+
+
+class LengthMissing(exceptions.APIException):
+    """A body in pieces, of which the server sees nothing: it would be taken for none."""
+
+    status_code = 411
+    default_detail = "Send the body with its length (Content-Length), not in pieces (chunked)."
 
 
 class ChangedMeanwhile(exceptions.APIException):
@@ -119,6 +140,8 @@ def handler(error: Exception, context: Mapping[str, Any]) -> Response | None:
         return _answer(400, "Some fields are wrong.", list(flattened(error.detail)))
     if isinstance(error, exceptions.NotAuthenticated):
         error.detail = exceptions.ErrorDetail(WHO_IS_MISSING)
+    if isinstance(error, exceptions.UnsupportedMediaType):
+        error.detail = exceptions.ErrorDetail(WRONG_FORM)
     if isinstance(error, exceptions.APIException):
         return _of_framework(error)
     return None

@@ -15,7 +15,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from simulation.rest.problems import REFUSING, Conflict, KeyUsed
+from simulation.rest.problems import REFUSING, InWork, KeyUsed
 from simulation.services import kept_answers
 
 HEADER = "Idempotency-Key"
@@ -44,7 +44,7 @@ def once(view: Any, handler: Handler, key: str) -> Handler:
             try:
                 kept = kept_answers.claim(by=view.person, key=key, digest=digest)
             except kept_answers.InWork:
-                raise Conflict("The first request with this key is still in work. Ask again soon.") from None
+                raise InWork from None
             except kept_answers.OtherRequest:
                 raise KeyUsed from None
             if kept is not None:
@@ -61,8 +61,10 @@ def once(view: Any, handler: Handler, key: str) -> Handler:
 
 
 def digest_of(request: Request) -> str:
-    """Of method, address and body; of files what is in them."""
-    digest = hashlib.sha256(f"{request.method} {request.get_full_path()}\0".encode())
+    """Of method, address and body; of files what is in them. A token of one corpus asks for itself: it is not
+    answered as another of the same person was."""
+    bound = getattr(request.user, "bound_to", None)
+    digest = hashlib.sha256(f"{bound} {request.method} {request.get_full_path()}\0".encode())
     sent = request.data
     if not isinstance(sent, QueryDict):
         digest.update(json.dumps(sent, sort_keys=True).encode())

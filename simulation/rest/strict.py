@@ -14,6 +14,8 @@ UNKNOWN = "There is no such field."
 NUL = "It holds a NUL character, which cannot be stored."
 SURROGATE = "It holds half of a character (a lone surrogate)."
 LONGEST_ID = 40
+MOST_NAMED = 100
+"""Unknown fields that are named: to name a hundred thousand would take longer than to read them."""
 DEEPEST = 100
 """Levels of a body; all that is done with one goes as deep."""
 
@@ -26,7 +28,7 @@ class Strict(serializers.Serializer):
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping) and (unknown := sorted(set(map(str, data)) - set(self.fields))):
-            raise ValidationError({name: [UNKNOWN] for name in unknown})
+            raise ValidationError({name: [UNKNOWN] for name in unknown[:MOST_NAMED]})
         return super().to_internal_value(data)
 
 

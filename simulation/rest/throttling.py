@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django.conf import settings
 from redis.exceptions import RedisError
@@ -15,6 +15,8 @@ from simulation.models import ApiToken, User
 from simulation.selectors.workers import broker
 
 MINUTE = 60
+SILENCE = 10.0
+"""Seconds for which a process lets a broker alone that did not answer: each question costs two more."""
 PREFIX = "synthpai:api-rate"
 log = logging.getLogger("synthpai.api")
 
@@ -22,8 +24,11 @@ log = logging.getLogger("synthpai.api")
 class PerMinute(BaseThrottle):
     """`API_RATE` requests in each minute of the clock, for each token; those of a browser for each person.
 
-    Nobody is refused while the broker does not answer: the count is a courtesy to others, not a lock.
+    Nobody is refused while the broker does not answer, or kept waiting for it: the count is a courtesy to
+    others, not a lock.
     """
+
+    silent_until: ClassVar[float] = 0.0
 
     def __init__(self) -> None:
         self.limit = settings.API_RATE
@@ -33,6 +38,8 @@ class PerMinute(BaseThrottle):
     def allow_request(self, request: Request, view: Any) -> bool:
         now = time.time()
         minute, self.seconds = int(now // MINUTE), MINUTE - int(now % MINUTE)
+        if time.monotonic() < PerMinute.silent_until:
+            return True
         key = f"{PREFIX}:{_who(request)}:{minute}"
         try:
             with broker().pipeline() as pipe:
@@ -40,6 +47,7 @@ class PerMinute(BaseThrottle):
                 pipe.expire(key, 2 * MINUTE)
                 used = int(pipe.execute()[0])
         except (RedisError, OSError):
+            PerMinute.silent_until = time.monotonic() + SILENCE
             log.warning("requests of the API are not counted: the broker does not answer")
             return True
         self.left = max(0, self.limit - used)

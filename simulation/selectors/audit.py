@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -82,14 +82,14 @@ def entries(person: User, wanted: Narrowed) -> QuerySet[AuditEntry]:
     if wanted.corpus:
         found = found.filter(corpus_id_text=wanted.corpus)
     if wanted.since:
-        found = found.filter(at__gte=_midnight(wanted.since))
+        found = found.filter(at__gte=_at(wanted.since, time.min))
     if wanted.until:
-        found = found.filter(at__lt=_midnight(wanted.until) + timedelta(days=1))
+        found = found.filter(at__lte=_at(wanted.until, time.max))
     return found
 
 
-def _midnight(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time.min))
+def _at(day: date, moment: time) -> datetime:
+    return timezone.make_aware(datetime.combine(day, moment))
 
 
 def choices(person: User) -> Choices:
@@ -150,4 +150,11 @@ def _row(entry: AuditEntry, names: dict[str, str], corpora: dict[str, str]) -> A
 
 
 def _words(value: Any) -> str:
-    return ", ".join(str(part) for part in value) if isinstance(value, list) else str(value)
+    """As a person would write it: no brackets and quotes of a programming language."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_words(one)}" for name, one in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(_words(part) for part in value) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)

@@ -69,7 +69,7 @@ def start_simulation(
     targets = {key: count for key, count in targets.items() if count}
     wanted: list[Wanted] = [(key, None) for key, count in targets.items() for _ in range(count)]
     wanted += [(one.target, one) for one in typed]
-    _check(name, [target for target, _ in wanted], profiles, models, seed, then_tag, tagger)
+    check_asked(name, [target for target, _ in wanted], profiles, models, seed, then_tag, tagger)
     check_limits(max_calls, max_tokens, soft_cost, max_cost)
     asked = {role: models[role] for role in ROLES} | _later(then_tag, tagger, judge)
     check_prices(provider, asked)
@@ -145,7 +145,7 @@ def cast(run: Run, profiles: Sequence[Profile]) -> None:
     )
 
 
-def _check(
+def check_asked(
     name: str,
     targets: Sequence[str],
     profiles: Sequence[Profile],
@@ -154,6 +154,7 @@ def _check(
     then_tag: bool,
     tagger: RoleModel | None,
 ) -> None:
+    """Raises BadPlan for what no simulation can be asked for; `targets` has an attribute for each thread."""
     check_name(name)
     if unknown := sorted(set(targets) - set(CATALOGUE)):
         raise BadPlan("targets", f"Not in the catalogue of attributes: {', '.join(unknown)}.")

@@ -7,26 +7,33 @@
         print(corpus["name"], corpus["comments"])
 
 Addresses are those of the API's description, without `/api/v1/` before them. A request that got no answer,
-or the answer that the server is too busy, is sent again; a POST carries a key, so that it is done once.
+or half of one, or the answer that the server is too busy, is sent again; a POST carries a key, so that it is
+done once. Nothing leads the token elsewhere: redirects are refused.
 """
 
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
 import os
+import re
 import secrets
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 __all__ = ["Problem", "Studio"]
 
 TRIES = 5
+BUSY = (429, 502, 503, 504)
+LONGEST_PAUSE = 120
+"""Seconds; a server that asks for more is asked again sooner."""
+AWAY = (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError)
 PUSH = 1000
 """Suggestions of one push, at most."""
 CHUNK = 1 << 20
@@ -47,9 +54,11 @@ class Studio:
     """One installation, and one person's token for it."""
 
     def __init__(self, url: str = "", token: str = "", *, timeout: float = 60) -> None:
-        self.url = (url or os.environ["SYNTHPAI_URL"]).rstrip("/")
-        self._token = token or os.environ["SYNTHPAI_TOKEN"]
+        """Raises LookupError where address or token are neither given nor set."""
+        self.url = _given(url, "SYNTHPAI_URL").rstrip("/").removesuffix("/api/v1")
+        self._token = _given(token, "SYNTHPAI_TOKEN")
         self.timeout = timeout
+        self._opener = urllib.request.build_opener(_Stay)
 
     # --- Any address
 
@@ -104,9 +113,9 @@ class Studio:
         "thread_id": {"constant": "forum"}}. Raises Problem where the file is refused, LookupError where its
         columns have to be explained, RuntimeError where the import did not end well.
         """
-        headers, body = _form(Path(path), {"dry_run": "true" if dry_run else "false"})
-        headers["Idempotency-Key"] = secrets.token_hex(16)
-        sent = self._json("POST", self._at(f"corpora/{corpus}/imports/"), body, headers)
+        form = _Form(Path(path), {"dry_run": "true" if dry_run else "false"})
+        headers = form.headers | {"Idempotency-Key": secrets.token_hex(16)}
+        sent = self._json("POST", self._at(f"corpora/{corpus}/imports/"), form, headers)
         if sent["asks_for_columns"]:
             sent = self._explained(sent["id"], mapping, dry_run=dry_run)
         done = self.wait(f"imports/{sent['id']}/", until=ENDED_IMPORT, wait=wait)
@@ -149,14 +158,25 @@ class Studio:
 
     def download(self, address: str, path: str | Path) -> str:
         """Writes a file to `path`, and gives its SHA-256. It is there as a whole or not at all."""
-        path, digest = Path(path), hashlib.sha256()
+        path = Path(path)
         growing = path.with_name(f".{path.name}.part")
-        with self._open("GET", self._at(address)) as answer, growing.open("wb") as stored:
-            while chunk := answer.read(CHUNK):
-                digest.update(chunk)
-                stored.write(chunk)
-        growing.replace(path)
-        return digest.hexdigest()
+
+        def store(answer: http.client.HTTPResponse) -> str:
+            digest, stored = hashlib.sha256(), 0
+            with growing.open("wb") as file:
+                while chunk := answer.read(CHUNK):
+                    digest.update(chunk)
+                    stored += file.write(chunk)
+            if (length := answer.headers.get("Content-Length")) and stored != int(length):
+                raise ConnectionError(f"{address} ended after {stored} of {length} bytes")
+            return digest.hexdigest()
+
+        try:
+            found = self._asked(store, "GET", self._at(address))
+            growing.replace(path)
+        finally:
+            growing.unlink(missing_ok=True)
+        return found
 
     # --- Below
 
@@ -166,45 +186,90 @@ class Studio:
         return f"{self.url}/api/v1/{address.lstrip('/')}{tail}"
 
     def _json(
-        self, method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        url: str,
+        body: bytes | _Form | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Any:
-        with self._open(method, url, body, headers) as answer:
+        def read(answer: http.client.HTTPResponse) -> Any:
             said = answer.read()
-        return json.loads(said) if said else None
+            try:
+                return json.loads(said) if said else None
+            except ValueError:
+                words = f"This is no answer of the API. Is {self.url} the address of an installation?"
+                raise Problem(answer.status, {"detail": words}) from None
 
-    def _open(
-        self, method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+        return self._asked(read, method, url, body, headers)
+
+    def _asked(
+        self,
+        take: Callable[[http.client.HTTPResponse], Any],
+        method: str,
+        url: str,
+        body: bytes | _Form | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """The answer, after as many tries as it takes. Raises Problem."""
-        asked = urllib.request.Request(url, data=body, method=method)  # noqa: S310 - the address is the caller's
+        """What `take` makes of the answer, after as many tries as it takes. Raises Problem.
+
+        While the server is still at work on the first of them (409 that says when to ask again), the others
+        wait for its answer.
+        """
+        asked = urllib.request.Request(url, data=body, method=method)  # type: ignore[arg-type]  # noqa: S310
         asked.add_header("Authorization", f"Bearer {self._token}")
         asked.add_header("Accept", "application/json")
         for name, value in (headers or {}).items():
             asked.add_header(name, value)
-        for left in reversed(range(TRIES)):
+        left, end = TRIES, time.monotonic() + TRIES * self.timeout
+        while True:
+            left -= 1
+            pause = 2 ** (TRIES - left) / 10
             try:
-                return urllib.request.urlopen(asked, timeout=self.timeout)  # noqa: S310
+                with self._opener.open(asked, timeout=self.timeout) as answer:
+                    return take(answer)
             except urllib.error.HTTPError as error:
                 with error:
                     problem = Problem(error.code, _body(error))
-                    pause = float(error.headers.get("Retry-After") or 0)
-                if not left or error.code not in (429, 502, 503, 504):
+                    wait = _seconds(error.headers.get("Retry-After"))
+                if error.code == 409 and wait and time.monotonic() < end:
+                    left += 1
+                elif left <= 0 or error.code not in BUSY:
                     raise problem from None
-            except (urllib.error.URLError, TimeoutError, ConnectionError):
-                if not left:
+                pause = wait or pause
+            except AWAY:
+                if left <= 0:
                     raise
-                pause = 0
-            time.sleep(pause or 2 ** (TRIES - left) / 10)
-        raise AssertionError("unreachable")
+            time.sleep(pause)
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: it would take the token elsewhere, and make a GET of a POST."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
 
 
 ENDED_IMPORT = ("done", "invalid", "failed", "cancelled", "undone")
 
 
+def _given(value: str, name: str) -> str:
+    found = (value or os.environ.get(name, "")).strip()
+    if not found:
+        raise LookupError(f"{name} is not set. Set it, or write Studio(url, token).")
+    return found
+
+
+def _seconds(said: str | None) -> int:
+    """Of a `Retry-After`; 0 for none, and for a date."""
+    return min(int(said), LONGEST_PAUSE) if said and said.isascii() and said.isdecimal() else 0
+
+
 def _body(error: urllib.error.HTTPError) -> Mapping[str, Any]:
+    if elsewhere := error.headers.get("Location", "") if 300 <= error.code < 400 else "":
+        return {"detail": f"This address leads to {elsewhere}. Say at once where the installation is."}
     try:
         said = json.loads(error.read())
-    except ValueError:
+    except (ValueError, *AWAY):
         said = None
     return said if isinstance(said, dict) else {"detail": error.reason}
 
@@ -220,15 +285,32 @@ def _parts(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Mappin
         yield part
 
 
-def _form(path: Path, fields: Mapping[str, str]) -> tuple[dict[str, str], bytes]:
-    """A form with one file, as multipart/form-data."""
-    edge = secrets.token_hex(16)
-    name = urllib.parse.quote(path.name, safe=" ()[]-_.~")
-    parts = [
-        f'--{edge}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'.encode()
-        for key, value in fields.items()
-    ]
-    head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
-    parts += [head.encode(), b"Content-Type: application/octet-stream\r\n\r\n", path.read_bytes()]
-    parts.append(f"\r\n--{edge}--\r\n".encode())
-    return {"Content-Type": f"multipart/form-data; boundary={edge}"}, b"".join(parts)
+class _Form:
+    """A form with one file, as multipart/form-data; the file is read piece by piece, anew for each try."""
+
+    def __init__(self, path: Path, fields: Mapping[str, str]) -> None:
+        edge = secrets.token_hex(16)
+        plain = re.sub(r"[^A-Za-z0-9 ()_.-]", "_", path.name)
+        whole = urllib.parse.quote(path.name, safe="")
+        parts = [
+            f'--{edge}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'
+            for key, value in fields.items()
+        ]
+        parts += [
+            f'--{edge}\r\nContent-Disposition: form-data; name="file"; ',
+            f"filename=\"{plain}\"; filename*=UTF-8''{whole}\r\n",
+            "Content-Type: application/octet-stream\r\n\r\n",
+        ]
+        self.path, self.head, self.tail = path, "".join(parts).encode(), f"\r\n--{edge}--\r\n".encode()
+        length = len(self.head) + path.stat().st_size + len(self.tail)
+        self.headers = {
+            "Content-Type": f"multipart/form-data; boundary={edge}",
+            "Content-Length": str(length),
+        }
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self.head
+        with self.path.open("rb") as file:
+            while piece := file.read(CHUNK):
+                yield piece
+        yield self.tail

@@ -167,7 +167,9 @@ def warning(now: datetime) -> str:
         return "No backup is made at night (BACKUP=0): see that somebody else makes one."
     good = [one.made_at for one in stored() if one.made_at and not one.problem]
     if not good:
-        return "There is no backup yet. The clock makes one at night; `manage.py backup` makes one now."
+        return (
+            "There is no backup yet. The clock makes one at night; “python manage.py backup” makes one now."
+        )
     if now - max(good) > LATE:
         return f"The last good backup is of {timezone.localtime(max(good)):%Y-%m-%d %H:%M}: older than a day."
     return ""

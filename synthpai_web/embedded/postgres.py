@@ -17,6 +17,7 @@ SETTINGS = {
     "unix_socket_permissions": "0700",
     "max_connections": "60",
     "shared_buffers": "128MB",
+    "max_locks_per_transaction": "256",  # a restore makes and drops every table in one transaction
     "max_wal_size": "512MB",
     "jit": "off",
     "log_checkpoints": "off",

@@ -1,18 +1,25 @@
 """Files into a corpus by script: sent, looked at, cancelled, undone."""
 
 import io
+import json
+import runpy
 
 import pytest
+from django.conf import settings as site
+from django.core.files.uploadedfile import SimpleUploadedFile
+from kombu.exceptions import OperationalError
 
+from annotation.api import imports
 from annotation.exchange import undoing, uploads
 from annotation.models import DataImport
 from simulation.domain.scopes import Scope
 from simulation.models import Comment
-from tests.annotation.exchange.samples import lines, row
+from tests.annotation.exchange.samples import lines, node, row
 from tests.api import api_of, problem_in
 from tests.factories.simulation import CorpusFactory, MembershipFactory
 
 pytestmark = pytest.mark.django_db
+CLIENT = site.BASE_DIR / "static" / "client" / "synthpai_client.py"
 
 
 @pytest.fixture(autouse=True)
@@ -113,3 +120,64 @@ def test_a_foreign_table_asks_for_its_columns_and_is_imported_by_them(researcher
     ]
     assert corpus.column_mappings.get().name == "forum dumps"
     problem_in(api.get(f"imports/{sent(api, corpus).json()['id']}/columns/"), 409)
+
+
+def test_a_look_that_waits_for_its_columns_stays_one(researcher, corpus):
+    api = api_of(researcher)
+    mapping = {"text": "body", "username": "user", "thread_id": {"constant": "forum"}}
+    answer = sent(api, corpus, content="body;user\nwet;Gull\n", name="forum.csv", dry_run="true")
+    assert answer.json()["asks_for_columns"] is True
+    address = f"imports/{answer.json()['id']}/columns/"
+    begun = api.post(address, {"mapping": mapping})
+    assert begun.json()["dry_run"] is True
+    carried_out(begun)
+    assert not Comment.objects.exists()
+    begun = api.post(address, {"mapping": mapping})
+    assert begun.json()["dry_run"] is False
+    carried_out(begun)
+    assert Comment.objects.count() == 1
+
+
+def test_an_undo_that_waits_for_its_worker_is_said_to(researcher, corpus):
+    api = api_of(researcher)
+    one = carried_out(sent(api, corpus))
+    assert api.get(f"imports/{one.public_id}/").json()["is_being_undone"] is False
+    said = api.post(f"imports/{one.public_id}/undo/", {"confirm": "rows.jsonl"}).json()
+    assert (said["state"], said["is_being_undone"]) == ("done", True)
+    undoing.run(import_id=one.pk)
+    said = api.get(f"imports/{one.public_id}/").json()
+    assert (said["state"], said["is_being_undone"]) == ("undone", False)
+
+
+@pytest.mark.parametrize("name", ["thread ü, 1 & 2.json", "it's (a) “quay”.json", "50%20.json", "鷗.json"])
+def test_the_client_sends_a_file_under_its_own_name(researcher, corpus, tmp_path, name):
+    path = tmp_path / name
+    path.write_text(json.dumps(node()))
+    form = runpy.run_path(str(CLIENT))["_Form"](path, {"dry_run": "false"})
+    api = api_of(researcher)
+    answer = api.client.post(
+        f"/api/v1/corpora/{corpus.public_id}/imports/",
+        b"".join(form),
+        content_type=form.headers["Content-Type"],
+        headers={"Authorization": f"Bearer {api.token}"},
+    )
+    assert answer.json()["file_name"] == name, answer.content
+    carried_out(answer)
+    assert Comment.objects.get().thread.external_id == name.removesuffix(".json")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_the_broker_is_down_a_file_waits_and_the_answer_is_none_of_trouble(
+    researcher, corpus, monkeypatch
+):
+    """With a key, too: then the worker is told when the transaction of the request ends."""
+
+    def down(*_):
+        raise OperationalError
+
+    monkeypatch.setattr(imports.run_import, "delay", down)
+    api, address = api_of(researcher), f"corpora/{corpus.public_id}/imports/"
+    for key in ("", "k1"):
+        answer = api.upload(address, {"file": SimpleUploadedFile("rows.jsonl", b"{}")}, key=key)
+        assert answer.status_code == 202, answer.content
+    assert DataImport.objects.filter(state=DataImport.QUEUED).count() == 2

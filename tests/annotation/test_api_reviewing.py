@@ -164,6 +164,17 @@ def test_annotations_are_read_under_pseudonyms(held, researcher, corpus, labeler
     assert reader.get(f"/api/v1/corpora/{corpus.public_id}/decisions/").json()["results"] == []
 
 
+def test_annotations_of_one_queue_are_those_and_no_others(held, researcher, corpus):
+    api, sheet, address = held
+    api.send("put", address, answer(AGE))
+    reader, listed = api_of(researcher, [Scope.READ]), f"/api/v1/corpora/{corpus.public_id}/annotations/"
+    assert len(reader.get(listed, queue=sheet["queue"]).json()["results"]) == 1
+    other = queue_over(CorpusFactory())
+    for queue in (other.public_id, "222222222222"):
+        assert reader.get(listed, queue=queue).json()["results"] == []
+        assert reader.get(listed.replace("annotations", "decisions"), queue=queue).json()["results"] == []
+
+
 def test_lists_take_as_many_queries_however_long_they_are(researcher, corpus, django_assert_max_num_queries):
     def queries(address):
         with django_assert_max_num_queries(40) as captured:

@@ -8,7 +8,7 @@ from simulation.models import AuditEntry
 from tests.annotation.api_scene import pushed
 from tests.api import api_of
 from tests.factories.annotation import SuggestionFactory
-from tests.factories.simulation import CommentFactory, CorpusFactory, MembershipFactory
+from tests.factories.simulation import CommentFactory, CorpusFactory, MembershipFactory, RunFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -93,3 +93,19 @@ def test_a_comment_of_another_corpus_is_not_there(researcher, corpus):
     CommentFactory(external_id="elsewhere")
     answer = api_of(researcher, [Scope.TAG]).post(address(corpus), pushed("elsewhere"))
     assert answer.json()["errors"][0]["field"] == "suggestions.0.comment"
+
+
+def test_those_of_one_run_are_found_by_its_public_id(researcher, corpus, comment):
+    run = RunFactory(corpus=corpus)
+    SuggestionFactory(comment=comment, attribute="occupation", run=run)
+    SuggestionFactory(comment=comment, attribute="age")
+    api = api_of(researcher)
+    found = api.get(address(corpus), run=run.public_id).json()["results"]
+    assert [one["run"] for one in found] == [run.public_id]
+    assert api.get(address(corpus), run="222222222222").json()["results"] == []
+
+
+def test_a_public_id_comes_before_an_id_of_the_source_that_is_equal(researcher, corpus, comment):
+    CommentFactory(thread__corpus=corpus, external_id=comment.public_id)
+    api_of(researcher).post(address(corpus), pushed(comment.public_id))
+    assert Suggestion.objects.get().comment == comment

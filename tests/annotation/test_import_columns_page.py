@@ -182,6 +182,19 @@ def test_a_file_that_is_gone_is_said_to_be(send, tmp_path):
     next((tmp_path / "imports").glob("*/table.csv")).unlink()
     answer = browser.get(where, follow=True)
     assert "gone from the server" in words(answer)
+    one = DataImport.objects.get()
+    page = browser.get(reverse("import_status", args=[one.public_id]))
+    assert "gone from the server" in words(page)
+    assert "Cancel the import" in words(page)
+    browser.post(reverse("import_cancel", args=[one.public_id]))
+    one.refresh_from_db()
+    assert one.state == DataImport.CANCELLED
+
+
+def test_the_list_says_that_a_file_waits_for_a_word(send, corpus):
+    browser, _ = send()
+    page = words(browser.get(reverse("imports", args=[corpus.public_id])))
+    assert "asks for its columns" in page
 
 
 @pytest.mark.parametrize("who", ["stranger", "labeler", "adjudicator"])

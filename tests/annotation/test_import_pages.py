@@ -194,3 +194,39 @@ def test_imports_of_corpora_of_others_are_not_there(client_of, researcher, label
     for name in ("import_cancel", "import_again", "import_undo"):
         assert client_of(other).post(at(name, one)).status_code == 404
         assert client_of(labeler).post(at(name, one)).status_code == 403
+
+
+def test_older_imports_are_pages_away(browser, corpus, researcher, django_assert_max_num_queries):
+    made = [
+        DataImport(corpus=corpus, by=researcher, file_name=f"file{number}.json", state=DataImport.DONE)
+        for number in range(45)
+    ]
+    DataImport.objects.bulk_create(made)
+    address, seen = reverse("imports", args=[corpus.public_id]), []
+    for size in (20, 20, 5):
+        with django_assert_max_num_queries(14):
+            page = browser.get(address).content.decode()
+        found = re.findall(r"file(\d+)\.json", page)
+        assert len(found) == size
+        seen += found
+        older = re.search(r'rel="next" href="([^"#]+)', page)
+        address = reverse("imports", args=[corpus.public_id]) + older[1] if older else ""
+    assert (seen, address) == ([str(number) for number in reversed(range(45))], "")
+
+
+def test_a_place_that_is_none_is_the_first_page(browser, corpus, send):
+    send(row())
+    address = reverse("imports", args=[corpus.public_id])
+    foreign = DataImport.objects.create(corpus=CorpusFactory(), by=DataImport.objects.get().by, file_name="x")
+    for after in ("nothing", foreign.public_id):
+        assert "rows.jsonl" in words(browser.get(address, {"after": after}))
+
+
+def test_what_is_wrong_with_the_whole_file_is_said_without_a_place(browser, corpus):
+    file = SimpleUploadedFile("table.xlsx", b"PK\x03\x04" + bytes(20))
+    browser.post(reverse("imports", args=[corpus.public_id]), {"file": file})
+    one = DataImport.objects.get()
+    uploads.run(import_id=one.pk)
+    page = words(browser.get(at("import_status", one)))
+    assert "the file is a zip archive or a spreadsheet" in page
+    assert ": the file is" not in page

@@ -19,7 +19,7 @@ release = Release.objects.get(name="1.0")
 person = people.create_user(
     username=READER, email="reader@bench.example", password=PASSWORD, role=Role.RESEARCHER
 )
-client = Client()
+client = Client(SERVER_NAME="127.0.0.1")
 client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
 answer = client.get(reverse("release_zip", args=[release.public_id]))
 assert answer.status_code == 200, answer.status_code

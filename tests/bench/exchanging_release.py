@@ -7,7 +7,6 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +59,7 @@ def plain(corpus: Corpus, folder: Path) -> int:
 def ours(scope: Scope, folder: Path) -> dict[str, release_tables.Written]:
     """The JSONL of a release: what is in it, which labels count, every table."""
     release_scope.choose(scope)
-    scope = replace(scope, has_orphans=release_scope.find_orphans())
+    scope = release_scope.find_out(scope)
     release_labelling.settle(scope)
     return {
         table.name: release_tables.copy_out(

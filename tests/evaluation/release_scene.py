@@ -69,7 +69,8 @@ def hostile_corpus(folder: Path, name: str = "harbour") -> Corpus:
 
 def imported(folder: Path, name: str) -> Corpus:
     """A release brought into an empty corpus."""
-    report = import_paths(paths=[folder / "profiles.jsonl", folder / "synthpai.jsonl"], corpus_name=name)
+    paths = [folder / "profiles.jsonl", folder / "synthpai.jsonl"]
+    report = import_paths(paths=[path for path in paths if path.stat().st_size], corpus_name=name)
     assert report.ok, report.problems
     return Corpus.objects.get(name=name)
 

@@ -3,8 +3,10 @@
 import hashlib
 
 import pytest
+from kombu.exceptions import OperationalError
 
 from annotation.services import queues
+from evaluation.api import releases
 from evaluation.exchange import release_differences, release_making
 from evaluation.models import Release, ReleaseDifference
 from simulation.domain.scopes import Scope
@@ -103,3 +105,16 @@ def test_scope_right_and_corpus_decide(researcher, labeler, labelled):
     for path in (address, f"releases/{one['id']}/", f"releases/{one['id']}/files/"):
         problem_in(foreign.get(path), 404)
     problem_in(foreign.post(f"releases/{one['id']}/withdraw/", {"notice": "x", "confirm": "1.0"}), 404)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_the_broker_is_down_a_release_waits_and_the_answer_is_none_of_trouble(
+    researcher, labelled, monkeypatch
+):
+    def down(*_):
+        raise OperationalError
+
+    monkeypatch.setattr(releases.make_release, "delay", down)
+    address, wanted = f"corpora/{labelled.public_id}/releases/", {"name": "1.0", "policy": "single"}
+    assert api_of(researcher).post(address, wanted, key="k1").status_code == 202
+    assert Release.objects.get().state == "queued"

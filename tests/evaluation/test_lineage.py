@@ -5,7 +5,7 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotation.models import Decision, DecisionEvent
+from annotation.models import AnnotationEvent, Decision, DecisionEvent
 from evaluation.models import Release
 from evaluation.selectors import lineage
 from simulation.domain.attributes import TARGETS
@@ -56,7 +56,7 @@ def test_a_label_leads_back_to_decision_answers_tag_run_and_persona(client_of, r
     found = answer.context["chain"]
     assert [one.decision.value for one in found.decisions] == ["51"]
     assert [one.label.value for one in found.answers] == ["51"]
-    assert [one.new["value"] for one in found.answers[0].changes] == ["51", "30"]
+    assert [one.new["value"] for one in found.answers[0].changes.shown] == ["51", "30"]
     assert found.tags[0].suggestion.words == ["30", "35", "25"]
     assert found.tags[0].seen_by == [labeler.username]
     assert found.origin.step.kind == "turn"
@@ -72,7 +72,7 @@ def test_annotators_are_numbered_for_who_may_not_manage_queues(chain, labeler):
     found = lineage.of(chain, age, names_people=False)
     assert [one.who for one in found.answers] == ["annotator 1"]
     assert [one.who for one in found.decisions] == ["an adjudicator"]
-    assert labeler.username not in str([one.changes for one in found.answers])
+    assert labeler.username not in str([one.changes.shown for one in found.answers])
 
 
 def test_forward_it_names_label_sets_and_releases(client_of, researcher, chain):
@@ -143,3 +143,40 @@ def test_the_number_of_queries_does_not_grow_with_what_was_said(
     with django_assert_max_num_queries(45) as many:
         page(client_of(researcher), chain)
     assert len(many) == len(few)
+
+
+def test_each_change_of_a_decision_names_who_made_it(client_of, researcher, chain, adjudicator):
+    """And not who decided last."""
+    item = chain.items.get()
+    other = MembershipFactory(role="adjudicator", corpus=chain.corpus).person
+    said = {"state": "value", "value": "52", "hardness": 1, "certainty": 5}
+    Decision.objects.filter(item=item).update(by=other, value="52")
+    DecisionEvent.objects.create(item=item, person=other, attribute="age", old={"state": "none"}, new=said)
+    answer = page(client_of(researcher), chain)
+    (settled,) = answer.context["chain"].decisions
+    assert (settled.who, [one.who for one in settled.changes.shown]) == (
+        other.username,
+        [other.username, adjudicator.username],
+    )
+    assert answer.content.decode().count(adjudicator.username) == 1
+
+
+def test_of_thousands_of_changes_the_newest_are_read_and_the_others_counted(client_of, researcher, chain):
+    annotation = chain.annotations.get()
+    AnnotationEvent.objects.bulk_create(
+        AnnotationEvent(
+            annotation=annotation,
+            person=annotation.person,
+            attribute="age",
+            old=None,
+            new={"state": "value", "value": f"<script>{n}"},
+            source="human",
+        )
+        for n in range(3000)
+    )
+    answer = page(client_of(researcher), chain)
+    (one,) = answer.context["chain"].answers
+    assert (len(one.changes.shown), one.changes.older) == (lineage.CHANGES, 3002 - lineage.CHANGES)
+    assert one.changes.shown[0].new["value"] == "<script>2999"
+    assert "and 2952 older" in answer.content.decode()
+    assert "<script>2999" not in answer.content.decode()

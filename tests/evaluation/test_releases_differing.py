@@ -291,3 +291,26 @@ def test_the_command_prints_counts_and_writes_the_lines(two, tmp_path):
     with pytest.raises(CommandError) as refused:
         call_command("diff_releases", "1.0", "1.0", corpus="winter")
     assert refused.value.returncode == 2
+
+
+def test_a_difference_that_costs_workers_their_lives_is_given_up(two, monkeypatch):
+    class Killed(BaseException):
+        """Stands for the end of the process."""
+
+    def killed(_):
+        raise Killed
+
+    one = differences.ask(by=None, old=two[0], new=two[1])
+    counted = differences._count
+    monkeypatch.setattr(differences, "_count", killed)
+    for _ in range(3):
+        with pytest.raises(Killed):
+            differences.make(one.pk)
+    differences.make(one.pk)
+    one.refresh_from_db()
+    assert one.problem.startswith("The worker was lost 3 times")
+    monkeypatch.setattr(differences, "_count", counted)
+    differences.ask(by=None, old=two[0], new=two[1])
+    differences.make(one.pk)
+    one.refresh_from_db()
+    assert one.counts is not None

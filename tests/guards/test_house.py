@@ -17,7 +17,7 @@ APPS = ("simulation", "annotation", "evaluation", "synthpai_web")
 
 
 UNLOCKED = {
-    "presidio": "opt-in and large: it brings spaCy and wants a model of it",
+    "presidio": "opt-in and large: it brings spaCy and a model of it",
     "embedder": "opt-in and large: it brings NumPy and Hugging Face tokenizers for one optional number",
     "real-model": "opt-in and large: nothing but `make test-real-model` installs it",
 }

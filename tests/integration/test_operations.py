@@ -70,6 +70,14 @@ def test_the_night_backs_up_and_then_forgets(settings):
     assert list(Session.objects.values_list("session_key", flat=True)) == ["new"]
 
 
+def test_after_a_bad_backup_nothing_is_forgotten(monkeypatch):
+    ended = timezone.now() - timedelta(days=1)
+    Session.objects.create(session_key="old", session_data="x", expire_date=ended)
+    monkeypatch.setattr(nightly, "back_up", lambda now: nightly.Night(now.isoformat(), False, "no room"))
+    tonight()
+    assert Session.objects.count() == 1
+
+
 def test_no_backup_is_made_where_that_is_switched_off(settings):
     settings.BACKUP = False
     tonight()

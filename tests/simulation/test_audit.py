@@ -200,6 +200,7 @@ def some_acts(admin, corpus, time_machine):
         ({"since": "2026-03-03"}, 2),
         ({"until": "2026-03-02"}, 1),
         ({"since": "2026-03-02", "until": "2026-03-04"}, 3),
+        ({"since": "0001-01-01", "until": "9999-12-31"}, 3),
         ({"who": "nobody"}, 0),
         ({"since": "yesterday"}, 3),
     ],
@@ -232,3 +233,16 @@ def test_the_file_is_for_who_manages_people_and_shows_their_corpora_only(corpus,
     people.grant(by=admin, person=UserFactory(), role=Role.LABELER, corpus=corpus)
     table = b"".join(client_of(of_another).get("/people/audit.csv").streaming_content).decode()
     assert len(table.splitlines()) == 1
+
+
+def test_details_are_words_and_not_those_of_a_programming_language(admin, client_of):
+    details = {"query": {"notes": False, "queues": [], "least": 2}, "cap": None, "sets": ["a", "b"]}
+    audit.record(by=None, action="release.asked", target=admin, details=details)
+    answer = client_of(admin).get("/people/audit/")
+    (row,) = answer.context["page"].rows
+    assert sorted(row.details) == [
+        ("cap", "none"),
+        ("query", "least 2, notes no, queues none"),
+        ("sets", "a, b"),
+    ]
+    assert "&#x27;" not in answer.content.decode().split("<tbody>")[1].split("</tbody>")[0]

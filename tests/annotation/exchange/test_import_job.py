@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.utils import timezone
 from redis.exceptions import ConnectionError as NoBroker
 
 from annotation.exchange import problem_list, progress, uploads
+from annotation.exchange.journal import Journal
 from annotation.exchange.upsert import BATCH
 from annotation.models import DataImport
 from simulation.models import AuditEntry, Comment, Corpus
@@ -96,6 +98,49 @@ def test_cancelled_at_any_point_nothing_is_left(receive, heard, at):
     assert one.finished_at is not None
     assert (one.counts, one.made) == ({}, {})
     assert digests() == empty
+
+
+def test_a_wish_to_cancel_at_the_very_end_is_heard(receive, monkeypatch):
+    empty = digests()
+    one = receive([row(number) for number in range(10)])
+    close = Journal.close
+
+    def closed(journal):
+        DataImport.objects.filter(pk=one.pk).update(cancel_asked_at=timezone.now())
+        return close(journal)
+
+    monkeypatch.setattr(Journal, "close", closed)
+    assert ran(one).state == "cancelled"
+    assert (one.counts, one.made, digests()) == ({}, {}, empty)
+
+
+def test_a_wish_to_cancel_a_look_at_the_very_end_is_heard(receive, monkeypatch):
+    one = receive(dry_run=True)
+    usual = progress.Reporter.last_look
+
+    def looked(reporter):
+        DataImport.objects.filter(pk=one.pk).update(cancel_asked_at=timezone.now())
+        usual(reporter)
+
+    monkeypatch.setattr(progress.Reporter, "last_look", looked)
+    assert ran(one).state == "cancelled"
+    assert one.counts == {}
+
+
+def test_what_is_removed_while_a_file_refers_to_it_ends_the_import_with_a_word(receive, monkeypatch):
+    empty = digests()
+    one = receive([row(number) for number in range(10)])
+    close = Journal.close
+
+    def closed(journal):
+        with connection.cursor() as cursor:  # as a transaction that commits meanwhile
+            cursor.execute("UPDATE simulation_comment SET profile_id = 0")
+        return close(journal)
+
+    monkeypatch.setattr(Journal, "close", closed)
+    assert ran(one).state == "failed"
+    assert "was removed while it was imported" in one.reason
+    assert (one.counts, one.made, digests()) == ({}, {}, empty)
 
 
 def test_one_that_waits_is_cancelled_at_once(receive, researcher):

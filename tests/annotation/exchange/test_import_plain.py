@@ -160,6 +160,14 @@ def test_a_folder_of_a_release_means_its_profiles_and_comments(write, take, expo
     assert counts(report) == (2, 0, 0, 0)
 
 
+def test_a_release_without_profiles_comes_back_in(write):
+    write("release/synthpai.jsonl", [row()])
+    write("release/profiles.jsonl", b"")
+    folder = write("release/manifest.json", json.dumps({"files": {}})).parent
+    report = import_paths(paths=[folder], corpus_name="harbour")
+    assert [(one.file, one.outcome) for one in report.files] == [("synthpai.jsonl", "imported")]
+
+
 def released(number=0, parent=None, **fields):
     """A row of a release's table of comments."""
     return {

@@ -252,6 +252,14 @@ def test_a_row_that_changed_since_is_not_given_back_over_the_change(take, import
     assert (comment.text, comment.state) == ("Sentence number 0 about the harbour.", "withdrawn")
 
 
+def test_a_row_that_a_later_import_changed_again_names_that_import(take, researcher):
+    take(rows_of(1))
+    second = take(rows_of(2), name="second.jsonl")
+    take(rows_of(3), name="third.jsonl")
+    with pytest.raises(undoing.BuiltOn, match=r"at last by the import of third\.jsonl; undo that one first"):
+        undoing.undo(by=researcher, one=second)
+
+
 def test_a_place_that_is_taken_refuses_the_whole(take, imported, researcher):
     second = take([row(0, guesses=[])])
     before = digests()

@@ -3,10 +3,13 @@
 import base64
 
 import pytest
+from django.db import connection
 
+from simulation.models import Comment
 from simulation.rest.cursors import BadCursor, seal, unseal
+from simulation.rest.paging import _behind
 from tests.api import api_of, fields_in
-from tests.factories.simulation import CorpusFactory
+from tests.factories.simulation import CommentFactory, CorpusFactory, ThreadFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -73,3 +76,21 @@ def test_a_mark_belongs_to_its_listing():
     assert seal([5, "x"], listing="/a?b=1") == mark
     with pytest.raises(BadCursor):
         unseal(mark, listing="/a?b=2")
+
+
+def test_a_deep_page_begins_at_its_place_and_not_at_the_first_row(researcher, corpus):
+    """Planned by PostgreSQL: the place is a bound of the index, no filter behind it."""
+    position = _behind(Comment, ["sequence", "id"], [90_000, 5], descending=False)
+    rows = Comment.objects.filter(corpus=corpus).filter(position).order_by("sequence", "id")[:50]
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("SET LOCAL enable_bitmapscan = off")
+    found = next(line for line in rows.explain().splitlines() if "Index Cond" in line)
+    assert "sequence >= 90000" in found
+
+
+def test_rows_of_one_place_are_split_over_pages_without_loss(researcher, corpus):
+    thread = ThreadFactory(corpus=corpus)
+    made = [CommentFactory(thread=thread, sequence=7).public_id for _ in range(5)]
+    rows, pages = walked(api_of(researcher), f"corpora/{corpus.public_id}/comments/", limit=2)
+    assert ([one["id"] for one in rows], pages) == (made, 3)

@@ -11,6 +11,11 @@ pytestmark = pytest.mark.django_db
 MOMENT = "2031-05-05T12:00:15Z"
 
 
+@pytest.fixture(autouse=True)
+def broker_was_not_silent(monkeypatch):
+    monkeypatch.setattr(throttling.PerMinute, "silent_until", 0.0)
+
+
 @pytest.fixture
 def slow(settings):
     settings.API_RATE = 3
@@ -37,11 +42,20 @@ def test_the_next_minute_begins_anew_and_other_tokens_count_for_themselves(resea
         assert api.get("corpora/").status_code == 200
 
 
-def test_nobody_is_refused_while_the_broker_is_silent(researcher, slow, monkeypatch, caplog):
+def test_nobody_is_refused_while_the_broker_is_silent_and_it_is_asked_once(
+    researcher, slow, monkeypatch, caplog
+):
+    asked = []
+
     def silent():
+        asked.append(1)
         raise RedisError("no answer")
 
     monkeypatch.setattr(throttling, "broker", silent)
     api = api_of(researcher)
     assert [api.get("corpora/").status_code for _ in range(5)] == [200] * 5
     assert "not counted" in caplog.text
+    assert len(asked) == 1
+    monkeypatch.setattr(throttling.PerMinute, "silent_until", 0.0)  # a while later
+    assert api.get("corpora/").status_code == 200
+    assert len(asked) == 2

@@ -11,6 +11,7 @@ from simulation.api import corpora
 from simulation.models import AuditEntry, Corpus, KeptAnswer
 from simulation.services.kept_answers import sweep_answers
 from tests.api import api_of, fields_in, problem_in
+from tests.factories.simulation import CorpusFactory
 
 
 @pytest.mark.django_db
@@ -66,6 +67,14 @@ def test_a_body_that_is_refused_unread_does_not_use_the_key_up(admin):
 def test_keys_are_of_one_person(admin, researcher):
     assert api_of(admin).post("corpora/", {"name": "winter"}, key="k1").status_code == 201
     assert api_of(researcher).post("corpora/", {"name": "summer"}, key="k1").status_code == 201
+
+
+@pytest.mark.django_db
+def test_a_token_of_one_corpus_is_not_answered_as_another_token_was(admin, corpus):
+    address, key = f"corpora/{corpus.public_id}/queues/", "nightly"
+    assert api_of(admin).post(address, {"name": "round 1"}, key=key).status_code == 201
+    bound = api_of(admin, corpus=CorpusFactory())
+    problem_in(bound.post(address, {"name": "round 1"}, key=key), 422)
 
 
 @pytest.mark.django_db
@@ -130,6 +139,7 @@ def test_a_second_one_while_the_first_is_in_work_is_told_so_and_the_work_is_done
     go.set()
     first.join(60)
     assert "in work" in problem_in(second, 409)["detail"]
+    assert second["Retry-After"] == "1"
     assert answers[0].status_code == 201
     third = api.post("corpora/", {"name": "winter"}, key="k1")
     assert third.content == answers[0].content

@@ -93,5 +93,31 @@ def test_a_form_whose_fields_are_too_large_is_refused(admin, corpus):
     problem_in(api_of(admin).upload(f"corpora/{corpus.public_id}/imports/", fields), 413)
 
 
+def test_of_many_unknown_fields_a_hundred_are_named(admin):
+    assert len(fields_in(api_of(admin).post("corpora/", {f"field{n}": 1 for n in range(5000)}))) == 100
+
+
 def test_of_many_wrong_fields_a_hundred_are_named(admin):
     assert len(fields_in(api_of(admin).post("corpora/", {f"f{n}": n for n in range(500)}))) == 100
+
+
+def test_a_body_of_another_kind_is_told_which_is_taken(admin):
+    answer = api_of(admin).ask("post", "corpora/", b'{"name": "x"}', headers={}, content_type="text/plain")
+    assert "application/json" in problem_in(answer, 415)["detail"]
+
+
+def test_a_body_in_pieces_is_not_taken_for_none(admin, corpus):
+    """A plan that is not seen would start another run than was meant."""
+    pieces = {"Transfer-Encoding": "chunked", "Content-Length": ""}
+    answer = api_of(admin).post(f"corpora/{corpus.public_id}/dry-runs/", headers=pieces)
+    assert "Content-Length" in problem_in(answer, 411)["detail"]
+
+
+def test_without_encryption_it_refuses_where_the_site_has_it_and_leads_nowhere(admin, settings):
+    settings.SECURE_SSL_REDIRECT = True
+    api = api_of(admin)
+    assert "https" in problem_in(api.post("corpora/", {"name": "winter"}), 403)["detail"]
+    problem_in(api.get("corpora/"), 403)
+    assert not Corpus.objects.exists()
+    assert api.client.get("/api/v1/corpora/", headers={"Authorization": f"Bearer {api.token}"}, secure=True)
+    assert api.client.get("/api/v1/docs/").status_code == 301

@@ -139,6 +139,16 @@ def test_a_dry_run_says_what_it_takes_and_starts_nothing(admin, peopled):
     assert not Run.objects.exists()
 
 
+def test_a_dry_run_says_what_the_start_would_refuse(admin, peopled):
+    """Whatever rule says so: that of a field, or that of the plan as a whole."""
+    api, lonely = api_of(admin), CorpusFactory()
+    for corpus, sent in ((peopled, {}), (lonely, {"preset": "small"})):
+        dry = api.post(f"corpora/{corpus.public_id}/dry-runs/", sent).json()
+        refused = problem_in(api.post(starting(corpus), sent), 400)
+        assert dry["problems"] == refused["errors"]
+    assert not Run.objects.exists()
+
+
 def test_a_researcher_starts_nothing(researcher, peopled):
     for address in (starting(peopled), f"corpora/{peopled.public_id}/dry-runs/"):
         problem_in(api_of(researcher).post(address, {"preset": "small"}), 403)
