@@ -83,7 +83,7 @@ class ParquetTable:
                     watching.told(size * done // max(self.count, 1))
 
     def _rows_at_once(self, group: int) -> int:
-        """So many that texts which stand in the group once, and in any number of its rows, fit into memory."""
+        """So many that texts which stand in the group once, and in many of its rows, fit into memory."""
         if not self._texts:
             return AT_ONCE
         with self._opened(self._texts) as file:
