@@ -15,7 +15,7 @@ import pyarrow as arrow
 import pyarrow.compute as compute
 import pyarrow.parquet as parquet
 
-from annotation.exchange import decoding, watching
+from annotation.exchange import decoding, parquet_probe, watching
 from annotation.exchange.problems import Problems
 from annotation.exchange.reading import MAX_RECORD, TOO_LONG, Unreadable
 
@@ -43,6 +43,9 @@ class ParquetTable:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        if not parquet_probe.survives(path):
+            said = "its head says what cannot be"
+            raise Unreadable(None, "", f"the Parquet file is damaged ({said}); write it again")
         with self._opened() as file:
             self.columns: list[str] = list(file.schema_arrow.names)
             self.count: int = file.metadata.num_rows

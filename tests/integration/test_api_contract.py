@@ -5,9 +5,11 @@ application answers, with a token of each role.
 """
 
 import re
+from pathlib import Path
 
 import pytest
 import schemathesis
+from django.conf import settings as site
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
@@ -48,6 +50,7 @@ ADDRESSES = {
     for name, route, _ in endpoints()
 }
 SCHEMA = schemathesis.openapi.from_dict(described())
+Path(site.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # the middleware warns where it is missing
 APPLICATION = get_wsgi_application()
 OPERATIONS = [found.ok() for found in SCHEMA.get_all_operations()]
 

@@ -7,8 +7,11 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
 
+from annotation.exchange import parquet_probe
 from annotation.exchange.dataset import import_paths
+from annotation.exchange.describing import describe
 from annotation.exchange.layouts import Layout, layout_of
+from annotation.exchange.reading import Unreadable
 from annotation.models import Suggestion
 from simulation.models import Comment, Profile, Thread
 from tests.annotation.exchange.conftest import counts, said
@@ -274,3 +277,21 @@ def test_a_mapping_may_be_used_for_rows_of_a_known_layout_too(take, write):
 def test_an_object_that_is_none_is_named(take):
     report = take("table.jsonl", lines(objects()[0], 5, objects()[1]), options=OPTIONS)
     assert said(report) == ["table.jsonl, line 2: must be an object with named fields, not 5"]
+
+
+def test_a_head_that_lies_ends_no_process_of_ours(tmp_path):
+    """Each byte of the head of a small file is changed in turn; some of these end the compiled reader."""
+    whole = tmp_path / "whole.parquet"
+    parquet.write_table(arrow.table({"id": ["a", "b"], "x": [[1, 2], None]}), whole)
+    data = whole.read_bytes()
+    head = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    ended = 0
+    for at in range(head, head + 64, 3):
+        broken = tmp_path / "broken.parquet"
+        broken.write_bytes(data[:at] + b"\x00" + data[at + 1 :])
+        if not parquet_probe.survives(broken):
+            ended += 1
+            with pytest.raises(Unreadable, match="damaged"):
+                describe(broken)
+    assert ended, "none of them was one that matters"
+    assert parquet_probe.survives(whole)
