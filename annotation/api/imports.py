@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import logging
-from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
 from django.http import FileResponse, Http404, HttpResponseBase
 from django.urls import reverse
-from kombu.exceptions import OperationalError
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -27,8 +23,7 @@ from simulation.models import Corpus
 from simulation.rest.access import Access
 from simulation.rest.endpoints import Endpoint
 from simulation.rest.strict import Strict
-
-log = logging.getLogger("synthpai.exchange")
+from simulation.rest.telling import tell
 
 
 class ImportSheet(serializers.Serializer):
@@ -114,7 +109,7 @@ class Imports(Endpoint):
             )
         except uploads.NameTooLong as error:
             raise ValidationError({"file": [str(error)]}) from None
-        _tell(run_import, one)
+        tell(run_import, one.pk)
         return self.answer(one, headers={"Location": reverse("api_import", args=[one.public_id])})
 
 
@@ -176,7 +171,7 @@ class Undos(Endpoint):
         mine = DataImport.objects.visible_to(self.person).select_related("corpus")
         one = self.one(mine, import_id)
         undoing.ask(by=self.person, one=one, typed=self.sent["confirm"])
-        _tell(run_undo, one)
+        tell(run_undo, one.pk)
         return self.answer(self.one(mine, import_id))
 
 
@@ -245,7 +240,7 @@ class Columns(Endpoint):
             dry_run=self.sent.get("dry_run", one.dry_run and uploads.ASKS in one.options),
             name=self.sent["remember_as"].strip(),
         )
-        _tell(run_import, begun)
+        tell(run_import, begun.pk)
         return self.answer(begun, headers={"Location": reverse("api_import", args=[begun.public_id])})
 
     def seen(self, import_id: str) -> DataImport:
@@ -265,16 +260,3 @@ class ImportProblems(Endpoint):
             raise Http404
         name = f"{one.public_id}.problems.csv"
         return FileResponse(uploads.problem_file(one).open("rb"), as_attachment=True, filename=name)
-
-
-def _tell(task: Any, one: DataImport) -> None:
-    """Tells a worker, once the transaction is over. Where the broker is down the row waits: the sweep
-    sends what nobody was told of."""
-    transaction.on_commit(partial(_send, task, one))
-
-
-def _send(task: Any, one: DataImport) -> None:
-    try:
-        task.delay(one.pk)
-    except OperationalError:
-        log.warning("not handed over, the broker does not answer", extra={"import": one.public_id})

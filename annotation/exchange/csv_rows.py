@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from annotation.exchange import reading
-from annotation.exchange.plain import COLUMNS, DANGEROUS
+from annotation.exchange.plain import COLUMNS
 from annotation.exchange.problems import Problems
 from annotation.exchange.reading import MAX_RECORD, TOO_LONG, Unreadable
+from simulation.domain.spreadsheets import FORMULA
 
 DELIMITERS = ",;\t|"
 OURS = frozenset({"id", "thread_id", "parent_id", "author", "username", "text", "depth", "state"})
@@ -136,7 +137,7 @@ def _said(error: csv.Error) -> str:
 
 
 def _bare(cell: str) -> str:
-    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(DANGEROUS) else cell
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
 
 
 def _delimiter(head: str) -> str:

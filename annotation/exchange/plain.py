@@ -8,6 +8,7 @@ from typing import Any
 from annotation.exchange.chunks import Item, Pseudonyms
 from annotation.models import Annotation, AttributeLabel, Decision, Suggestion
 from simulation.domain.attributes import CATALOGUE
+from simulation.domain.spreadsheets import guarded
 
 COLUMNS = (
     "comment_id",
@@ -32,7 +33,6 @@ COLUMNS = (
     "bulk",
     "arm",
 )
-DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def plain_row(item: Item, names: Pseudonyms) -> dict[str, Any]:
@@ -155,8 +155,3 @@ def _guessed(label: AttributeLabel, item: Item) -> list[Any]:
         return [None] * 5
     words = [*suggestion.words[:3], None, None, None][:3]
     return [*words, suggestion.hardness_word, suggestion.certainty]
-
-
-def guarded(cells: list[Any]) -> list[Any]:
-    """Keeps a spreadsheet from running a cell: a text that begins like a formula gets an apostrophe."""
-    return [f"'{cell}" if isinstance(cell, str) and cell.startswith(DANGEROUS) else cell for cell in cells]

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from annotation.exchange.plain import guarded
 from annotation.exchange.problems import Problem
+from simulation.domain.spreadsheets import guarded
 
 LONGEST = 100_000
 """Lines of the list. A file with more problems than these is another kind of file than was thought."""

@@ -1,6 +1,6 @@
 """The tables of a queue's overview as CSV, with the very numbers of the page.
 
-A cell that begins like a formula gets an apostrophe (see `plain.guarded`); shares are in percent, times in
+A cell that begins like a formula gets an apostrophe (see `spreadsheets.guarded`); shares are in percent, times in
 the form of ISO 8601, and what cannot be said stays empty.
 """
 
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from annotation.exchange.plain import guarded
 from annotation.models import Queue
 from annotation.selectors import overview, overview_holds
 from annotation.selectors.overview_gold import gold_of
 from annotation.selectors.overview_labels import all_corrections, corrections, label_counts
 from annotation.selectors.overview_people import OUTCOMES, REASONS, PersonRow
 from annotation.selectors.overview_truth import Share, against_profiles
+from simulation.domain.spreadsheets import guarded
 from simulation.models import User
 
 Row = Sequence[Any]

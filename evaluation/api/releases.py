@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import logging
-from functools import partial
-from typing import Any
-
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponseBase, StreamingHttpResponse
 from django.urls import reverse
-from kombu.exceptions import OperationalError
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -27,8 +21,7 @@ from simulation.models import Corpus
 from simulation.rest.access import Access
 from simulation.rest.endpoints import Endpoint
 from simulation.rest.strict import PublicId, Strict
-
-log = logging.getLogger("synthpai.releases")
+from simulation.rest.telling import tell
 
 
 class ReleaseSheet(serializers.Serializer):
@@ -145,19 +138,6 @@ def _mine(endpoint: Endpoint) -> QuerySet[Release]:
     return Release.objects.visible_to(endpoint.person).select_related("corpus")
 
 
-def _tell(task: Any, key: int) -> None:
-    """Tells a worker, once the transaction is over. Where the broker is down the row waits: the sweep
-    sends what nobody was told of."""
-    transaction.on_commit(partial(_send, task, key))
-
-
-def _send(task: Any, key: int) -> None:
-    try:
-        task.delay(key)
-    except OperationalError:
-        log.warning("work not handed over, the broker does not answer", extra={"task": task.name})
-
-
 class Releases(Endpoint):
     noun = "releases"
     refusals = {Refused: 409}
@@ -183,7 +163,7 @@ class Releases(Endpoint):
         it cannot be made so: a name that is taken, a filter that leaves nothing."""
         corpus = self.one(Corpus.objects.with_right(self.person, Right.EXPORT), corpus_id)
         made = releases.ask(by=self.person, corpus=corpus, **self.sent)
-        _tell(make_release, made.pk)
+        tell(make_release, made.pk)
         return self.answer(made, headers={"Location": reverse("api_release", args=[made.public_id])})
 
 
@@ -262,5 +242,5 @@ class Differences(Endpoint):
         old = self.one(_mine(self), self.sent["other"])
         one = release_differences.ask(by=self.person, old=old, new=new)
         if one.counts is None:
-            _tell(make_difference, one.pk)
+            tell(make_difference, one.pk)
         return self.answer(one)

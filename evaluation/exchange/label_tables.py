@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from django.db import transaction
 
-from annotation.exchange.plain import guarded
 from evaluation.models import LabelSet
 from evaluation.selectors import label_sets
 from evaluation.selectors.label_sets import Listed, Narrowed
+from simulation.domain.spreadsheets import guarded
 
 COLUMNS = (
     *("profile", "username", "attribute", "value", "category", "hardness", "certainty", "comment"),

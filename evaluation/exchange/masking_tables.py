@@ -10,12 +10,12 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.exchange.plain import guarded
 from annotation.exchange.tables import Row, Table
 from evaluation.models import MaskedText, Masking
 from evaluation.selectors import masking as selected
 from evaluation.selectors.masking import Narrowed
 from evaluation.selectors.masking_table import Asked, Line
+from simulation.domain.spreadsheets import guarded
 
 COLUMNS = ("comment", "username", "original", "masked", "changed", "belongs", "spans", "rounds")
 KINDS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson; charset=utf-8"}

@@ -1,6 +1,6 @@
 """Verdicts and the log of answers as CSV, line by line, so that memory does not grow with them.
 
-A cell that begins like a formula gets an apostrophe (see `plain.guarded`); times are in the form of ISO 8601,
+A cell that begins like a formula gets an apostrophe (see `spreadsheets.guarded`); times are in the form of ISO 8601,
 scores 1, 0.5 or 0, empty where nothing is settled.
 """
 
@@ -10,9 +10,9 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from annotation.exchange.plain import guarded
 from evaluation.models import Scoring
 from evaluation.selectors import questions, verdicts
+from simulation.domain.spreadsheets import guarded
 from simulation.models import Corpus, User
 
 Lines = Iterator[str]

@@ -11,9 +11,10 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.exchange import chunks
 from annotation.exchange.export import file_name, record, snapshot, stream
-from annotation.exchange.plain import COLUMNS, guarded
+from annotation.exchange.plain import COLUMNS
 from annotation.models import Annotation, AttributeLabel, Suggestion
 from simulation.domain.attributes import TARGET_KEYS
+from simulation.domain.spreadsheets import guarded
 from simulation.models import AuditEntry, Comment, Corpus
 from tests.annotation.exchange.samples import EMPTY, guess, label, node, profile, review, row
 from tests.factories.simulation import CommentFactory, CorpusFactory, UserFactory
