@@ -1,7 +1,7 @@
 """The tables of a queue's overview as CSV, with the very numbers of the page.
 
-A cell that begins like a formula gets an apostrophe (see `spreadsheets.guarded`); shares are in percent, times in
-the form of ISO 8601, and what cannot be said stays empty.
+A cell that begins like a formula gets an apostrophe (see `spreadsheets.guarded`); shares are in percent,
+times in the form of ISO 8601, and what cannot be said stays empty.
 """
 
 from __future__ import annotations

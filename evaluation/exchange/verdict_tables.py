@@ -1,7 +1,7 @@
 """Verdicts and the log of answers as CSV, line by line, so that memory does not grow with them.
 
-A cell that begins like a formula gets an apostrophe (see `spreadsheets.guarded`); times are in the form of ISO 8601,
-scores 1, 0.5 or 0, empty where nothing is settled.
+A cell that begins like a formula gets an apostrophe (see `spreadsheets.guarded`); times are in the form of
+ISO 8601, scores 1, 0.5 or 0, empty where nothing is settled.
 """
 
 from __future__ import annotations
